@@ -1,0 +1,7 @@
+"""What is run."""
+
+from django.apps import AppConfig
+
+
+class BenchmarkConfig(AppConfig):
+    name = "benchmark"

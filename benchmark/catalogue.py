@@ -1,0 +1,131 @@
+"""Tasks and agent systems are folders, found at run time: adding one needs no edit here.
+
+A task folder holds `task.yaml`, `description.md`, `data.py` and `evaluator.py` (benchmark/tasks/contract.py and
+data_contract.py say what the last two define). An agent folder holds `config.yaml` and `start.sh`.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+from django.conf import settings
+
+SHIPPED_AGENTS = Path(__file__).parent / "agents"
+
+
+class CatalogueError(Exception):
+    """A folder is not what it should be, or an id is unknown. The message names the file or the known ids."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """One benchmark task, as its `task.yaml` describes it."""
+
+    id: str
+    title: str
+    level: str
+    protocol: str
+    summary: str
+    metric: str
+    eval_size: int
+    folder: Path
+    about: Mapping[str, Any]
+
+    @property
+    def description(self) -> str:
+        """What the agent is told about the task, Markdown."""
+        return (self.folder / "description.md").read_text(encoding="utf-8")
+
+
+@dataclass(frozen=True)
+class Agent:
+    """One agent system, as its `config.yaml` describes it."""
+
+    id: str
+    title: str
+    version: str
+    summary: str
+    drivers: tuple[str, ...]
+    trusted: bool
+    """Whether it may run without a sandbox: only an agent that ships with the platform can be."""
+    env: Mapping[str, str]
+    folder: Path
+
+
+def _yaml(path: Path) -> dict[str, Any]:
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, yaml.YAMLError) as error:
+        raise CatalogueError(f"{path} cannot be read: {error}") from error
+    if not isinstance(content, dict):
+        raise CatalogueError(f"{path} must be a mapping.")
+    return content
+
+
+def _task(folder: Path) -> Task:
+    about = _yaml(folder / "task.yaml")
+    try:
+        return Task(
+            id=str(about["id"]),
+            title=str(about["title"]),
+            level=str(about["level"]),
+            protocol=str(about["protocol"]),
+            summary=str(about["summary"]).strip(),
+            metric=str(about["metric"]),
+            eval_size=int(about["eval_size"]),
+            folder=folder,
+            about=about,
+        )
+    except KeyError as missing:
+        raise CatalogueError(f"{folder / 'task.yaml'} lacks the key {missing}.") from missing
+
+
+def _agent(folder: Path) -> Agent:
+    about = _yaml(folder / "config.yaml")
+    if not (folder / "start.sh").is_file():
+        raise CatalogueError(f"{folder / 'start.sh'} is missing.")
+    drivers = about.get("drivers") or ["none"]
+    return Agent(
+        id=folder.name,
+        title=str(about.get("title") or about.get("name") or folder.name),
+        version=str(about.get("version", "")),
+        summary=str(about.get("summary", "")).strip(),
+        drivers=tuple(map(str, drivers)),
+        trusted=bool(about.get("trusted", False)) and folder.parent == SHIPPED_AGENTS,
+        env={str(key): str(value) for key, value in (about.get("env") or about.get("env_vars") or {}).items()},
+        folder=folder,
+    )
+
+
+def _folders(parents: Sequence[Path], marker: str) -> list[Path]:
+    found = [path for parent in parents if parent.is_dir() for path in sorted(parent.iterdir())]
+    return [path for path in found if (path / marker).is_file()]
+
+
+@cache
+def tasks() -> dict[str, Task]:
+    """Every task by id; a later folder of the same id wins."""
+    return {task.id: task for task in map(_task, _folders(settings.TASK_DIRS, "task.yaml"))}
+
+
+@cache
+def agents() -> dict[str, Agent]:
+    """Every agent system by id."""
+    return {agent.id: agent for agent in map(_agent, _folders(settings.AGENT_DIRS, "config.yaml"))}
+
+
+def task_get(task_id: str) -> Task:
+    """Raises: CatalogueError: unknown; the message lists the known ids."""
+    if task_id not in tasks():
+        raise CatalogueError(f"There is no task {task_id!r}; known are {', '.join(sorted(tasks()))}.")
+    return tasks()[task_id]
+
+
+def agent_get(agent_id: str) -> Agent:
+    """Raises: CatalogueError: unknown; the message lists the known ids."""
+    if agent_id not in agents():
+        raise CatalogueError(f"There is no agent {agent_id!r}; known are {', '.join(sorted(agents()))}.")
+    return agents()[agent_id]

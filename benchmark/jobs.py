@@ -1,0 +1,41 @@
+"""Celery jobs of the benchmark room: parse, call one service."""
+
+from celery import shared_task
+from django.conf import settings
+
+from benchmark.models import Run, RunState
+from benchmark.services.execution import run_abandon, run_drive
+from benchmark.services.holding import run_claim
+from benchmark.services.queueing import job_send
+from benchmark.services.runs import run_settle
+from benchmark.services.sandboxes import sandbox_reap
+from benchmark.services.slots import Slots, drain
+
+_slots = Slots(settings.AGENT_SLOTS)
+
+
+@shared_task
+def run_execute(run_id: int | None = None) -> None:
+    """Drive queued runs, oldest first, as long as this worker has a slot. `run_id` is only what rang."""
+    drain(_slots, _drive_next, Run.objects.filter(state=RunState.QUEUED).exists)
+
+
+def _drive_next() -> bool:
+    for run in Run.objects.filter(state=RunState.QUEUED).order_by("created_at", "id")[:20]:
+        hold = run_claim(run.pk)
+        if hold is not None:
+            run_drive(hold)
+            return True
+    return False
+
+
+@shared_task
+def runs_sweep() -> None:
+    """End what lost its worker, settle what is done, and ring again for what still waits."""
+    for run in Run.objects.stale(2 * settings.HEARTBEAT_S):
+        run_abandon(run)
+        sandbox_reap(f"agent2-run-{run.pk}")
+    for pk in Run.objects.filter(state=RunState.FINISHING).values_list("pk", flat=True):
+        run_settle(pk)
+    if Run.objects.filter(state=RunState.QUEUED).exists():
+        job_send("benchmark.jobs.run_execute")

@@ -1,0 +1,133 @@
+"""A run: one agent × driver × task × base model × mode, within one budget."""
+
+from datetime import timedelta
+from typing import Any, Self
+from uuid import uuid4
+
+from django.conf import settings
+from django.db import models
+from django.utils import timezone
+
+
+class Mode(models.TextChoices):
+    """What the instructions allow."""
+
+    FREE = "free", "Free"
+    SFT_ONLY = "sft-only", "SFT-only"
+    RL_ORIENTED = "rl-oriented", "RL-oriented"
+    MULTI = "multi", "Multi"
+
+
+class RunState(models.TextChoices):
+    """queued → preparing → running → finishing → one of the last four."""
+
+    QUEUED = "queued"
+    PREPARING = "preparing"
+    RUNNING = "running"
+    FINISHING = "finishing"
+    FINISHED = "finished"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+    TIMED_OUT = "timed_out", "timed out"
+
+
+TERMINAL = (RunState.FINISHED, RunState.FAILED, RunState.CANCELLED, RunState.TIMED_OUT)
+HELD = (RunState.PREPARING, RunState.RUNNING)
+"""States in which a worker holds the run and must keep its heartbeat."""
+
+
+class Origin(models.TextChoices):
+    """Where a run was made."""
+
+    LOCAL = "local"
+    EXTERNAL = "external"
+    PUBLISHED = "published"
+
+
+class RunQuerySet(models.QuerySet["Run"]):
+    """Reusable filters, and the conditional updates that move a run."""
+
+    def active(self) -> Self:
+        return self.exclude(state__in=TERMINAL)
+
+    def stale(self, age_s: float) -> Self:
+        """Held by a worker that has not been heard of for `age_s` seconds."""
+        return self.filter(state__in=HELD, heartbeat_at__lt=timezone.now() - timedelta(seconds=age_s))
+
+    def move(self, run_id: int, *, before: RunState, after: RunState, held_under: str = "", **values: Any) -> bool:
+        """Move one run if it is still in `before` (and still held under the lease `held_under`); False when somebody else was first."""
+        rows = self.filter(pk=run_id, state=before)
+        if held_under:
+            rows = rows.filter(lease=held_under)
+        return rows.update(state=after, **values) == 1
+
+
+def new_slug() -> str:
+    """A public run id that sorts by time: `20261129-0214-3f9a1c`."""
+    return f"{timezone.now():%Y%m%d-%H%M}-{uuid4().hex[:6]}"
+
+
+class Run(models.Model):
+    """One run. Times are UTC; `budget_s` is wall clock for the agent alone, counted from `started_at`."""
+
+    slug = models.CharField(max_length=40, unique=True, default=new_slug)
+    agent = models.CharField(max_length=64)
+    agent_version = models.CharField(max_length=64, blank=True)
+    driver = models.CharField(max_length=128, default="none")
+    task = models.CharField(max_length=64)
+    protocol = models.CharField(max_length=128)
+    base_model = models.CharField(max_length=256)
+    base_digest = models.CharField(max_length=64, blank=True)
+    mode = models.CharField(max_length=16, choices=Mode.choices, default=Mode.FREE)
+    budget_s = models.PositiveIntegerField()
+    origin = models.CharField(max_length=16, choices=Origin.choices, default=Origin.LOCAL)
+    state = models.CharField(max_length=16, choices=RunState.choices, default=RunState.QUEUED)
+    outcome = models.CharField(max_length=16, choices=RunState.choices, blank=True)
+    """The terminal state that `finishing` leads to."""
+    step = models.CharField(max_length=120, blank=True)
+    """What `preparing` is doing, for people."""
+    sandbox = models.CharField(max_length=16, blank=True)
+    sandbox_note = models.CharField(max_length=200, blank=True)
+    exit_code = models.IntegerField(null=True)
+    fault_code = models.CharField(max_length=40, blank=True)
+    fault_detail = models.TextField(blank=True)
+    token_hash = models.CharField(max_length=64, blank=True, db_index=True)
+    worker = models.CharField(max_length=128, blank=True)
+    lease = models.CharField(max_length=32, blank=True)
+    heartbeat_at = models.DateTimeField(null=True)
+    cancel_requested_at = models.DateTimeField(null=True)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="runs")
+    created_at = models.DateTimeField(default=timezone.now)
+    started_at = models.DateTimeField(null=True)
+    deadline_at = models.DateTimeField(null=True)
+    ended_at = models.DateTimeField(null=True)
+    versions = models.JSONField(default=dict)
+    submission_count = models.PositiveIntegerField(default=0)
+    event_seq = models.PositiveBigIntegerField(default=0)
+    tokens = models.PositiveBigIntegerField(null=True)
+
+    objects = RunQuerySet.as_manager()
+
+    class Meta:
+        ordering = ("-created_at", "-id")
+        indexes = (models.Index(fields=("state", "heartbeat_at")), models.Index(fields=("task", "base_model")))
+        permissions = (("operate_run", "Can start and cancel runs"),)
+
+    def __str__(self) -> str:
+        return self.slug
+
+    @property
+    def terminal(self) -> bool:
+        return self.state in TERMINAL
+
+    @property
+    def accepts_submissions(self) -> bool:
+        """True while the agent may submit: it runs and its budget is not used up."""
+        return self.state == RunState.RUNNING and self.deadline_at is not None and timezone.now() < self.deadline_at
+
+    def elapsed_s(self, moment: Any = None) -> float | None:
+        """Seconds of the agent's budget used at `moment` (default: now, or the end of the agent), None before its start."""
+        if self.started_at is None:
+            return None
+        end = moment or self.ended_at or timezone.now()
+        return float(max(0.0, (end - self.started_at).total_seconds()))

@@ -1,0 +1,31 @@
+"""What the lower room asks of the rooms above it; settings name the implementation."""
+
+from pathlib import Path
+from typing import Protocol, cast
+
+from django.conf import settings
+from django.utils.module_loading import import_string
+
+
+class GradingRoom(Protocol):
+    """What runs need of grading."""
+
+    def baseline_request(self, run_id: int, base_folder: Path) -> None:
+        """Fingerprint the base model and ask for its own evaluation on the run's task, unless it is stored."""
+        ...
+
+    def baseline_ready(self, run_id: int) -> bool:
+        """True when the baseline is scored, or cannot be: then the run goes on without one."""
+        ...
+
+    def pending(self, run_id: int) -> int:
+        """Submissions of the run that have not ended."""
+        ...
+
+    def withdraw(self, run_id: int) -> None:
+        """End what has not been graded: the run was cancelled."""
+        ...
+
+
+def grading_room() -> GradingRoom:
+    return cast(GradingRoom, import_string(settings.GRADING_PORT)())

@@ -1,0 +1,101 @@
+"""The sandbox protocol: how untrusted code runs. Implementations: `bubblewrap`, `docker`; `process` for trusted code only.
+
+Inside there is no network at all. Where `Spec.socket` is given, that host UNIX socket is mounted and a forwarder
+presents it to the command as `http://127.0.0.1:<FORWARD_PORT>`. The sandbox has its own PID namespace, a private
+`/tmp` and HOME, `/proc`, `/dev`, and sees only the given mounts.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import Protocol
+
+FORWARD_PORT = 8900
+
+
+class SandboxFault(Exception):
+    """Ours: the sandbox could not be started or kept. Retried, never scored; the message says what to do."""
+
+
+@dataclass(frozen=True)
+class Mount:
+    """A host file or folder shown inside at `target`."""
+
+    source: Path
+    target: PurePosixPath
+    read_only: bool = True
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What everything inside may use together. None: no limit of that kind."""
+
+    cpus: float | None = None
+    memory_bytes: int | None = None
+    processes: int | None = None
+    disk_bytes: int | None = None
+    """Bytes that the writable mounts may grow by, `/tmp` and HOME included."""
+
+
+@dataclass(frozen=True)
+class Spec:
+    """One command to run inside."""
+
+    name: str
+    """Unique and stable, such as `run-17`; Docker's container name and label, and the cgroup's name."""
+    command: Sequence[str]
+    mounts: Sequence[Mount] = ()
+    env: Mapping[str, str] = field(default_factory=dict)
+    """The whole environment apart from PATH, HOME, TMPDIR and LANG, which the sandbox sets."""
+    workdir: PurePosixPath = PurePosixPath("/tmp")
+    limits: Limits = Limits()
+    gpus: Sequence[str] = ()
+    socket: Path | None = None
+    log_path: Path | None = None
+    """Where raw stdout and stderr, merged, are appended to; created if absent."""
+
+
+@dataclass(frozen=True)
+class Exit:
+    """How the command ended: its code (128 + signal when killed) and which limit ended it, if one did."""
+
+    code: int
+    exceeded: str | None = None
+    """`memory`, `disk`, `processes`, or None."""
+
+
+class Running(Protocol):
+    """A started command."""
+
+    def wait(self, timeout_s: float) -> Exit | None:
+        """The exit, or None when `timeout_s` passed first. Enforces the limits while it waits."""
+        ...
+
+    def stop(self, grace_s: float = 2.0) -> Exit:
+        """End everything inside: SIGTERM, after `grace_s` SIGKILL. Returns when nothing of it is alive. Idempotent."""
+        ...
+
+
+class Sandbox(Protocol):
+    """One way to isolate. `kind` is `bubblewrap`, `docker` or `process`."""
+
+    kind: str
+    isolates: bool
+    """Whether untrusted code may run in it. False for `process`."""
+    python: str
+    """The Python interpreter inside, with the runner's and the example agent's packages."""
+
+    def unavailable(self) -> str | None:
+        """None when it works here, else one sentence that says what to install or set."""
+        ...
+
+    def start(self, spec: Spec) -> Running:
+        """Start the command.
+
+        Raises: SandboxFault.
+        """
+        ...
+
+    def reap(self, name: str) -> None:
+        """End and remove whatever a lost worker left behind under that name. Nothing there is not an error."""
+        ...

@@ -1,0 +1,36 @@
+"""The sandbox of this deployment."""
+
+import sys
+from functools import cache
+
+from django.conf import settings
+
+from benchmark.catalogue import Agent
+from benchmark.sandbox.choose import sandbox_for
+from benchmark.sandbox.contract import Sandbox
+
+
+@cache
+def _sandbox(kind: str, trusted: bool) -> Sandbox:
+    return sandbox_for(
+        kind=kind,
+        trusted=trusted,
+        python=settings.SANDBOX_PYTHON or sys.executable,
+        image=settings.SANDBOX_IMAGE,
+        read_only=tuple(settings.SANDBOX_READ_ONLY),
+    )
+
+
+def sandbox_for_agent(agent: Agent) -> Sandbox:
+    """Raises: SandboxFault: the agent is not trusted and nothing here isolates it; the message says what to install."""
+    return _sandbox(settings.SANDBOX, agent.trusted)
+
+
+def sandbox_for_grading() -> Sandbox:
+    """The grading runner's sandbox. The runner is ours, but what it loads is not: without isolation only for the demo."""
+    return _sandbox(settings.SANDBOX, True)
+
+
+def sandbox_reap(name: str) -> None:
+    """Remove what a lost worker left behind."""
+    _sandbox(settings.SANDBOX, True).reap(name)

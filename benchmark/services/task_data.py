@@ -1,0 +1,91 @@
+"""A task's data on this worker: prepared once per version, visible and held-out parts in separate folders."""
+
+import hashlib
+import importlib.util
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+
+import httpx
+from django.conf import settings
+
+from benchmark.catalogue import Task
+from benchmark.services.locking import held_alone
+from benchmark.tasks.data_contract import DataSource, DataTarget, DataUnavailable
+from config import env
+
+
+@dataclass(frozen=True)
+class LocalOrPublic:
+    """An operator's folder for one task (`AGENT2_TASK_<ID>_DIR`), else the public source, kept under `cache`."""
+
+    task_id: str
+    cache: Path
+
+    @property
+    def setting(self) -> str:
+        return f"TASK_{self.task_id.upper().replace('-', '_')}_DIR"
+
+    def file(self, name: str, *, sha256: str, url: str) -> Path:
+        """See `DataSource.file`."""
+        folder = env.text(self.setting, "")
+        path = Path(folder) / name if folder else self.cache / name
+        if not folder and not path.is_file():
+            self._download(path, url)
+        if not path.is_file():
+            raise DataUnavailable(f"{path} is missing. It comes from {url}; {env.PREFIX}{self.setting} names its folder.")
+        with path.open("rb") as handle:
+            found = hashlib.file_digest(handle, "sha256").hexdigest()
+        if found != sha256:
+            raise DataUnavailable(f"{path} has SHA-256 {found}, expected {sha256}. Fetch it anew from {url}.")
+        return path
+
+    def _download(self, path: Path, url: str) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part = path.with_suffix(path.suffix + ".part")
+        try:
+            with httpx.stream("GET", url, follow_redirects=True, timeout=60) as answer, part.open("wb") as out:
+                answer.raise_for_status()
+                for block in answer.iter_bytes():
+                    out.write(block)
+        except httpx.HTTPError as error:
+            raise DataUnavailable(
+                f"{path.name} could not be fetched from {url} ({error}). Put it into a folder and name that in "
+                f"{env.PREFIX}{self.setting}."
+            ) from error
+        part.rename(path)
+
+
+def task_data(task: Task) -> DataTarget:
+    """The task's prepared folders, made on first use.
+
+    Raises: DataUnavailable: a source file is missing or wrong.
+    """
+    store = settings.DATA_DIR / "tasks" / f"{task.id}-{_version(task)}"
+    target = DataTarget(visible=store / "visible", held_out=store / "held_out")
+    with held_alone(store.with_name(store.name + ".lock")):
+        if not store.is_dir():
+            part = store.with_name(store.name + ".part")
+            shutil.rmtree(part, ignore_errors=True)
+            making = DataTarget(visible=part / "visible", held_out=part / "held_out")
+            making.visible.mkdir(parents=True)
+            making.held_out.mkdir()
+            _prepare(task)(making, LocalOrPublic(task.id, settings.DATA_DIR / "sources" / task.id))
+            part.rename(store)
+    return target
+
+
+def _version(task: Task) -> str:
+    """Data made by other code is other data."""
+    return hashlib.sha256((task.folder / "data.py").read_bytes() + task.protocol.encode()).hexdigest()[:12]
+
+
+def _prepare(task: Task) -> Callable[[DataTarget, DataSource], None]:
+    spec = importlib.util.spec_from_file_location(f"agent2_task_data_{task.id}", task.folder / "data.py")
+    if spec is None or spec.loader is None:
+        raise DataUnavailable(f"{task.folder / 'data.py'} cannot be loaded.")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return cast(Callable[[DataTarget, DataSource], None], module.prepare)

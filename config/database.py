@@ -1,0 +1,35 @@
+"""One database URL to Django's dictionary."""
+
+from typing import Any
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from django.core.exceptions import ImproperlyConfigured
+
+SQLITE_PRAGMAS = "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA busy_timeout=20000; PRAGMA foreign_keys=ON"
+
+
+def database_from_url(url: str, *, pool_size: int) -> dict[str, Any]:
+    """`sqlite:////abs/path` or `postgresql://user:password@host:port/name?sslmode=…`.
+
+    Raises: ImproperlyConfigured: another scheme, or no name.
+    """
+    parts = urlsplit(url)
+    name = unquote(parts.path[1:])
+    if not name:
+        raise ImproperlyConfigured("AGENT2_DATABASE_URL names no database.")
+    if parts.scheme == "sqlite":
+        options: dict[str, Any] = {"init_command": SQLITE_PRAGMAS, "transaction_mode": "IMMEDIATE", "timeout": 20}
+        return {"ENGINE": "django.db.backends.sqlite3", "NAME": name, "OPTIONS": options}
+    if parts.scheme in {"postgres", "postgresql"}:
+        options = dict(parse_qsl(parts.query))
+        options["pool"] = {"min_size": 1, "max_size": pool_size, "timeout": 20}
+        return {
+            "ENGINE": "django.db.backends.postgresql",
+            "NAME": name,
+            "USER": unquote(parts.username or ""),
+            "PASSWORD": unquote(parts.password or ""),
+            "HOST": parts.hostname or "",
+            "PORT": str(parts.port or ""),
+            "OPTIONS": options,
+        }
+    raise ImproperlyConfigured(f"AGENT2_DATABASE_URL scheme {parts.scheme!r} must be sqlite or postgresql.")

@@ -1,0 +1,171 @@
+"""Django settings. Every deployment fact comes from the environment (docs/settings.md lists the variables)."""
+
+from importlib.util import find_spec
+from pathlib import Path
+
+from django.core.exceptions import ImproperlyConfigured
+from django.core.management.utils import get_random_secret_key
+
+from config import env
+from config.database import database_from_url
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+DEPLOYMENT = env.choice("DEPLOYMENT", "embedded", ["embedded", "production"])
+EMBEDDED = DEPLOYMENT == "embedded"
+DATA_DIR = env.folder("DATA_DIR", BASE_DIR / "var")
+
+
+def _kept_secret(path: Path) -> str:
+    """The embedded default's own key: made once, readable by its owner alone."""
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch(mode=0o600)
+        path.write_text(get_random_secret_key())
+    return path.read_text()
+
+
+SECRET_KEY = env.text("SECRET_KEY", _kept_secret(DATA_DIR / "secret_key") if EMBEDDED else None)
+DEBUG = env.flag("DEBUG", False)
+PUBLIC_URL = env.text("PUBLIC_URL", "http://127.0.0.1:8000" if EMBEDDED else None).rstrip("/")
+ALLOWED_HOSTS = env.words("ALLOWED_HOSTS", "127.0.0.1,localhost,[::1]") if EMBEDDED else env.words("ALLOWED_HOSTS")
+if not ALLOWED_HOSTS:
+    raise ImproperlyConfigured("Set AGENT2_ALLOWED_HOSTS: the host names this site answers to, comma-separated.")
+CSRF_TRUSTED_ORIGINS = [PUBLIC_URL]
+SECURE = PUBLIC_URL.startswith("https://")
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if SECURE else None
+SECURE_HSTS_SECONDS = 31_536_000 if SECURE else 0
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+
+INSTALLED_APPS = [
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "channels",
+    "rest_framework",
+    "drf_spectacular",
+    "benchmark",
+    "grading",
+    "frontend",
+]
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "frontend.middleware.content_security_policy",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+]
+ROOT_URLCONF = "config.urls"
+ASGI_APPLICATION = "config.asgi.application"
+APPEND_SLASH = True
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ]
+        },
+    }
+]
+
+DATABASE_URL = env.text("DATABASE_URL", f"sqlite:///{DATA_DIR / 'db.sqlite3'}" if EMBEDDED else None)
+DATABASES = {"default": database_from_url(DATABASE_URL, pool_size=int(env.number("DB_POOL", 20, low=1, high=500)))}
+if not EMBEDDED and DATABASE_URL.startswith("sqlite"):
+    raise ImproperlyConfigured("Set AGENT2_DATABASE_URL to a postgresql:// URL: SQLite serves the embedded default only.")
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 12}},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+LOGIN_URL = "login"
+LOGIN_REDIRECT_URL = "leaderboard"
+LOGOUT_REDIRECT_URL = "leaderboard"
+LANGUAGE_CODE = "en"
+TIME_ZONE = "UTC"
+USE_TZ = True
+
+# The grading API reads its body itself, with its own smaller limit (grading/api/body.py).
+DATA_UPLOAD_MAX_MEMORY_SIZE = 1_048_576
+
+STATIC_URL = "/static/"
+STATIC_ROOT = DATA_DIR / "static"
+_plotly = find_spec("plotly")
+PLOTLY_ASSETS = Path(_plotly.origin).parent / "package_data" if _plotly and _plotly.origin else None
+STATICFILES_DIRS = [("plotly", PLOTLY_ASSETS)] if PLOTLY_ASSETS else []
+WHITENOISE_USE_FINDERS = EMBEDDED
+
+REST_FRAMEWORK = {
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.DjangoModelPermissionsOrAnonReadOnly"],
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "rest_framework.authentication.SessionAuthentication",
+        "benchmark.api.authentication.ApiTokenAuthentication",
+    ],
+    "DEFAULT_PAGINATION_CLASS": "rest_framework.pagination.LimitOffsetPagination",
+    "PAGE_SIZE": 50,
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+}
+SPECTACULAR_SETTINGS = {"TITLE": "Agent² RL-Bench", "VERSION": "1"}
+
+REDIS_URL = env.text("REDIS_URL", "" if EMBEDDED else None)
+BROKER_URL = env.text("BROKER_URL", REDIS_URL)
+CHANNEL_LAYERS = (
+    {"default": {"BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer", "CONFIG": {"hosts": [REDIS_URL]}}}
+    if REDIS_URL
+    else {}
+)
+
+# What runs, and where.
+WORKER_URL = env.text("WORKER_URL", PUBLIC_URL).rstrip("/")
+"""The web server as workers reach it; the gateway of each sandbox forwards there."""
+SANDBOX = env.choice("SANDBOX", "auto" if EMBEDDED else "docker", ["auto", "bubblewrap", "docker", "process"])
+SANDBOX_IMAGE = env.text("SANDBOX_IMAGE", "agent2-sandbox:latest")
+SANDBOX_READ_ONLY = [Path(path) for path in env.words("SANDBOX_READ_ONLY")]
+SANDBOX_PYTHON = env.text("SANDBOX_PYTHON", "")
+RUNNER_PYTHON = env.text("RUNNER_PYTHON", "")
+"""The interpreter of the grading runner inside its sandbox, when it is not the sandbox's own."""
+TASK_DIRS = [BASE_DIR / "benchmark" / "tasks", *map(Path, env.words("TASK_DIRS"))]
+AGENT_DIRS = [BASE_DIR / "benchmark" / "agents", *map(Path, env.words("AGENT_DIRS"))]
+BASE_MODEL_BUILDERS = {"tiny": "grading.runner.tiny_model"}
+ENGINE = env.choice("ENGINE", "transformers" if EMBEDDED else "vllm", ["transformers", "vllm"])
+DEVICE = env.choice("DEVICE", "cpu" if EMBEDDED else "cuda", ["cpu", "cuda"])
+DTYPE = env.choice("DTYPE", "float32" if DEVICE == "cpu" else "bfloat16", ["float32", "bfloat16", "float16"])
+BATCH_SIZE = int(env.number("BATCH_SIZE", 32 if DEVICE == "cpu" else 256, low=1, high=4096))
+GRADING_LIMIT = int(env.number("GRADING_LIMIT", 0, low=0, high=1e6)) or None
+"""Grade only the first N held-out items: another, unranked protocol. 0: all."""
+GRADING_RUNNER = env.text("GRADING_RUNNER", "grading.services.sandbox_runner.SandboxRunner")
+GRADING_PORT = "grading.services.port.GradingRoom"
+AGENT_SLOTS = int(env.number("AGENT_SLOTS", 1, low=0, high=64))
+GRADING_SLOTS = int(env.number("GRADING_SLOTS", 1, low=0, high=64))
+EVALUATION_ATTEMPTS = int(env.number("EVALUATION_ATTEMPTS", 3, low=1, high=10))
+EVALUATION_DEADLINE_S = env.number("EVALUATION_DEADLINE_S", 7200, low=10, high=1e6)
+HEARTBEAT_S = env.number("HEARTBEAT_S", 5, low=0.2, high=600)
+SWEEP_S = env.number("SWEEP_S", 5, low=0.2, high=600)
+RUN_CPUS = env.number("RUN_CPUS", 0, low=0, high=4096)
+RUN_MEMORY_GB = env.number("RUN_MEMORY_GB", 0, low=0, high=1e5)
+RUN_PROCESSES = int(env.number("RUN_PROCESSES", 4096, low=16, high=1e6))
+RUN_DISK_GB = env.number("RUN_DISK_GB", 200, low=0.01, high=1e5)
+CHECKPOINT_MAX_GB = env.number("CHECKPOINT_MAX_GB", 64, low=0.001, high=1e4)
+
+QUEUE_DIR = DATA_DIR / "queue"
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["stderr"], "level": env.text("LOG_LEVEL", "INFO")},
+    "loggers": {"httpx": {"level": "WARNING"}, "uvicorn.access": {"level": "WARNING"}},
+}

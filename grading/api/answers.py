@@ -1,0 +1,88 @@
+"""What the grading API answers: the reference's fields, and ours beside them."""
+
+from typing import Any
+
+from benchmark.models import Run
+from django.utils import timezone
+
+from grading.models import Submission, SubmissionState
+from grading.selectors import baseline_score, standing, submission_best, submission_facts
+
+STATUS = {SubmissionState.GRADED: 200, SubmissionState.REJECTED: 422, SubmissionState.ERRORED: 503}
+
+
+def submission_status(submission: Submission) -> int:
+    """200 graded, 422 rejected, 503 a fault of ours, 202 not ended."""
+    return STATUS.get(SubmissionState(submission.state), 202)
+
+
+def submission_answer(submission: Submission, url: str) -> dict[str, Any]:
+    """The reference's answer to `/submit`, with state, code, fix and the status URL added."""
+    baseline = baseline_score(submission.run_id)
+    facts = submission_facts(submission, baseline)
+    answer: dict[str, Any] = {
+        "submission_id": submission.number,
+        "timestamp": facts["received_at"],
+        "model_path": submission.model_path,
+        "state": submission.state,
+        "score": facts["score"],
+        "standard_error": facts["standard_error"],
+        "baseline_score": baseline,
+        "improvement": facts["improvement"],
+        "elapsed_seconds": facts["seconds"],
+        "best": _best(submission, baseline),
+        "total_submissions": Run.objects.values_list("submission_count", flat=True).get(pk=submission.run_id),
+        "warnings": facts["warnings"],
+        "same_as": facts["same_as"],
+        "status_url": f"{url}/submissions/{submission.number}",
+    }
+    if submission.ended and facts["score"] is None and submission.verdict is not None:
+        answer |= {"error": facts["message"], "code": facts["code"], "fix": facts["fix"]}
+        answer["detail"] = submission.verdict.detail
+        answer["findings"] = submission.intake.get("findings", [])
+    return answer
+
+
+def _best(submission: Submission, baseline: float | None) -> dict[str, Any] | None:
+    best = submission_best(submission.run_id)
+    if best is None:
+        return None
+    facts = submission_facts(best, baseline)
+    return {
+        "submission_id": best.number,
+        "timestamp": facts["received_at"],
+        "model_path": best.model_path,
+        "score": facts["score"],
+        "improvement": facts["improvement"],
+    }
+
+
+def time_answer(run: Run) -> dict[str, Any]:
+    """The reference's `/time`, epoch seconds."""
+    last = run.submissions.order_by("-number").values_list("received_at", flat=True).first()
+    now = timezone.now()
+    left = (run.deadline_at - now).total_seconds() if run.deadline_at else None
+    return {
+        "start_time": run.started_at.timestamp() if run.started_at else None,
+        "timeout_s": run.budget_s,
+        "last_submit_time": last.timestamp() if last else None,
+        "end_time": run.ended_at.timestamp() if run.ended_at else None,
+        "now": now.timestamp(),
+        "remaining": max(0.0, left) if left is not None else None,
+    }
+
+
+def health_answer(run: Run) -> dict[str, Any]:
+    """The reference's `/health`, and where the run stands."""
+    where = standing(run)
+    return {
+        "status": "ok",
+        "task": run.task,
+        "workspace": "/workspace" if run.sandbox != "process" else None,
+        "available_gpus": [],
+        "protocol": run.protocol,
+        "state": run.state,
+        "baseline_score": where.baseline,
+        "best_score": where.best,
+        "total_submissions": where.total,
+    }

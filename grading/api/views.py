@@ -1,0 +1,145 @@
+"""The grading API: what an agent in its sandbox can ask. The URL carries the run's secret."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from functools import wraps
+from typing import Any
+
+from benchmark.models import Run, secret_hash
+from channels.db import database_sync_to_async
+from django.http import HttpRequest, JsonResponse
+from django.views.decorators.csrf import csrf_exempt
+
+from grading.api.answers import health_answer, submission_answer, submission_status, time_answer
+from grading.api.body import BadRequest, submit_body
+from grading.models import Submission
+from grading.services.submissions import SubmissionsClosed, submission_receive
+
+WAIT_FIRST_S, WAIT_MOST_S = 0.008, 0.5
+AsyncView = Callable[..., Awaitable[JsonResponse]]
+
+
+def _error(message: str, status: int) -> JsonResponse:
+    return JsonResponse({"error": message}, status=status)
+
+
+def _run_of(token: str) -> Run:
+    try:
+        return Run.objects.get(token_hash=secret_hash(token))
+    except Run.DoesNotExist:
+        raise BadRequest("No run has this URL: use $GRADING_SERVER_URL as it was given.", 404) from None
+
+
+def answering(*methods: str) -> Callable[[AsyncView], AsyncView]:
+    """Turn what a view raises into a JSON answer that says what to do; only `methods` are let in."""
+
+    def decorate(view: AsyncView) -> AsyncView:
+        @csrf_exempt
+        @wraps(view)
+        async def answer(request: HttpRequest, token: str, **kwargs: Any) -> JsonResponse:
+            if request.method not in methods:
+                return _error(f"Use {' or '.join(methods)} here.", 405)
+            try:
+                return await view(request, token, **kwargs)
+            except BadRequest as error:
+                return _error(str(error), error.status)
+            except SubmissionsClosed as error:
+                return _error(str(error), 409)
+
+        return answer
+
+    return decorate
+
+
+def _in_thread(function: Callable[..., Any]) -> Callable[..., Awaitable[Any]]:
+    return database_sync_to_async(function, thread_sensitive=False)
+
+
+def _url(request: HttpRequest, token: str) -> str:
+    return request.build_absolute_uri(f"/grading/{token}")
+
+
+@answering("POST")
+async def submit(request: HttpRequest, token: str) -> JsonResponse:
+    """Offer a checkpoint. Blocks until it is graded, or answers at once with `"wait": false`."""
+    body = submit_body(request)
+
+    def receive() -> Submission:
+        run = _run_of(token)
+        if body.gpu:
+            raise BadRequest("This run was allotted no choice of GPU: leave \"gpu\" out.")
+        return submission_receive(run=run, model_path=body.model_path, key=body.key)
+
+    submission = await _in_thread(receive)()
+    if body.wait:
+        await _ended(submission.pk)
+    return await _in_thread(_answer)(submission.pk, _url(request, token))
+
+
+async def _ended(pk: int) -> None:
+    """Look at the row until it has ended, ever less often: 8 ms at first, half a second at most."""
+    waited = 0.0
+    while not await _in_thread(_has_ended)(pk):
+        pause = min(WAIT_MOST_S, max(WAIT_FIRST_S, waited / 10))
+        await asyncio.sleep(pause)
+        waited += pause
+
+
+def _has_ended(pk: int) -> bool:
+    return Submission.objects.filter(pk=pk, ended_at__isnull=False).exists()
+
+
+def _answer(pk: int, url: str) -> JsonResponse:
+    submission = Submission.objects.select_related("verdict", "run").get(pk=pk)
+    return JsonResponse(submission_answer(submission, url), status=submission_status(submission))
+
+
+@answering("GET")
+async def health(request: HttpRequest, token: str) -> JsonResponse:
+    """Whether the grader is there, and for which task."""
+    return JsonResponse(await _in_thread(lambda: health_answer(_run_of(token)))())
+
+
+@answering("GET")
+async def time_left(request: HttpRequest, token: str) -> JsonResponse:
+    """The budget."""
+    return JsonResponse(await _in_thread(lambda: time_answer(_run_of(token)))())
+
+
+@answering("GET")
+async def submissions(request: HttpRequest, token: str) -> JsonResponse:
+    """Every submission of the run, oldest first."""
+    url = _url(request, token)
+
+    def listed() -> list[dict[str, Any]]:
+        rows = Submission.objects.filter(run=_run_of(token)).select_related("verdict", "run")
+        return [submission_answer(row, url) for row in rows]
+
+    return JsonResponse({"submissions": await _in_thread(listed)()})
+
+
+@answering("GET")
+async def submission(request: HttpRequest, token: str, number: int) -> JsonResponse:
+    """One submission: 202 while it is not graded."""
+
+    def find() -> int:
+        pk = Submission.objects.filter(run=_run_of(token), number=number).values_list("pk", flat=True).first()
+        if pk is None:
+            raise BadRequest(f"There is no submission {number}.", 404)
+        return pk
+
+    return await _in_thread(_answer)(await _in_thread(find)(), _url(request, token))
+
+
+@answering("GET", "POST")
+async def set_baseline(request: HttpRequest, token: str) -> JsonResponse:
+    """Refused: the platform grades the base model itself."""
+    return _error("The baseline is graded by the platform and cannot be set.", 403)
+
+
+@answering("GET", "POST", "PUT", "DELETE")
+async def unknown(request: HttpRequest, token: str, rest: str = "") -> JsonResponse:
+    """Anything else under the run's URL."""
+    return _error("Known here: POST /submit, GET /health, /time, /submissions, /submissions/<n>.", 404)
+
+

@@ -1,0 +1,75 @@
+"""What the grading room's parts say to each other. No Django, no GPU library: the stand-alone runner imports it."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+SPEC_VERSION = 1
+EngineName = Literal["transformers", "vllm"]
+Fault = Literal["artifact", "infra"]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing wrong or odd with a checkpoint: E_* refuses it, W_* goes with the score, F_* withholds it, I_* is ours."""
+
+    code: str
+    message: str
+    fix: str = ""
+    detail: Mapping[str, Any] = field(default_factory=dict)
+    """JSON: file, tensor, expected, found, … as far as they apply."""
+
+    @property
+    def refuses(self) -> bool:
+        return self.code.startswith("E_")
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class RunnerSpec:
+    """`spec.json`: everything that decides a score. Paths are those inside the runner's sandbox."""
+
+    protocol: str
+    task_dir: str
+    held_out: str
+    checkpoint: str
+    reference: str
+    """The base model's folder: its chat template is the grader's template."""
+    engine: EngineName = "transformers"
+    device: str = "cpu"
+    dtype: str = "float32"
+    batch_size: int = 32
+    """Prompts generated at once (transformers) or episodes in flight (both engines)."""
+    limit: int | None = None
+    """Only the first N items: a different, unranked protocol."""
+    max_model_len: int | None = None
+    seed: int = 0
+    threads: int | None = None
+    version: int = SPEC_VERSION
+
+
+@dataclass(frozen=True)
+class RunnerVerdict:
+    """`verdict.json`: a score in 0..100 with what it rests on, or a typed failure; never both."""
+
+    protocol: str
+    score: float | None
+    n_expected: int
+    n_scored: int
+    fault: Fault | None = None
+    finding: Finding | None = None
+    """Why there is no score; set exactly when `score` is None."""
+    warnings: tuple[Finding, ...] = ()
+    metrics: Mapping[str, float | None] = field(default_factory=dict)
+    versions: Mapping[str, str] = field(default_factory=dict)
+    """Everything that touched the score: python, torch, transformers, vllm, engine, dtype, device, template hash, …"""
+    sampling: Mapping[str, Any] = field(default_factory=dict)
+    tokens: int = 0
+    seconds: float = 0.0
+    seconds_loading: float = 0.0
+    samples_sha256: str = ""
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)

@@ -1,0 +1,38 @@
+"""Celery jobs of the grading room: parse, call one service."""
+
+from benchmark.services.slots import Slots, drain
+from celery import shared_task
+from django.conf import settings
+
+from grading.services.evaluations import evaluation_claim, work_waits
+from grading.services.evaluations import evaluation_execute as execute
+from grading.services.intake import submission_take
+from grading.services.sweeping import grading_mend
+
+_slots = Slots(settings.GRADING_SLOTS)
+
+
+@shared_task
+def submission_intake(submission_id: int) -> None:
+    """Take in one submission."""
+    submission_take(submission_id)
+
+
+@shared_task
+def evaluation_execute() -> None:
+    """Execute waiting evaluations as long as this worker has a slot."""
+    drain(_slots, _execute_next, work_waits)
+
+
+def _execute_next() -> bool:
+    claim = evaluation_claim()
+    if claim is None:
+        return False
+    execute(claim)
+    return True
+
+
+@shared_task
+def grading_sweep() -> None:
+    """Mend what was left behind."""
+    grading_mend()

@@ -1,0 +1,8 @@
+"""Submissions, evaluations, verdicts."""
+
+from grading.models.baseline import Baseline
+from grading.models.evaluation import Evaluation, EvaluationState
+from grading.models.submission import ENDED, Submission, SubmissionState
+from grading.models.verdict import Verdict
+
+__all__ = ["Baseline", "ENDED", "Evaluation", "EvaluationState", "Submission", "SubmissionState", "Verdict"]

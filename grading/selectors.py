@@ -1,0 +1,75 @@
+"""Composed reads about scores: one place decides what is best, what improved, and how a submission is told."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from benchmark.models import Run
+
+from grading.models import Baseline, Submission, Verdict
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Where a run stands. Scores 0..100, None: nothing scored yet."""
+
+    baseline: float | None
+    best: float | None
+    best_number: int | None
+    total: int
+
+    @property
+    def improvement(self) -> float | None:
+        return None if self.best is None or self.baseline is None else self.best - self.baseline
+
+
+def baseline_verdict(run_id: int) -> Verdict | None:
+    """The scored baseline of a run, or None: not graded yet, or it could not be."""
+    row = Baseline.objects.select_related("evaluation__verdict").filter(run_id=run_id).first()
+    verdict = row.evaluation.verdict if row else None
+    return verdict if verdict is not None and verdict.score is not None else None
+
+
+def baseline_score(run_id: int) -> float | None:
+    verdict = baseline_verdict(run_id)
+    return verdict.score if verdict else None
+
+
+def submission_best(run_id: int) -> Submission | None:
+    """The highest score; of equal ones the earlier."""
+    scored = Submission.objects.filter(run_id=run_id).scored().select_related("verdict", "run")
+    return scored.order_by("-verdict__score", "number").first()
+
+
+def standing(run: Run) -> Standing:
+    best = submission_best(run.pk)
+    return Standing(
+        baseline=baseline_score(run.pk),
+        best=best.score if best else None,
+        best_number=best.number if best else None,
+        total=run.submission_count,
+    )
+
+
+def submission_facts(submission: Submission, baseline: float | None) -> dict[str, Any]:
+    """One submission as JSON, for the event log, the API and the page."""
+    verdict, score = submission.verdict, submission.score
+    return {
+        "number": submission.number,
+        "state": submission.state,
+        "model_path": submission.model_path,
+        "received_at": submission.received_at.isoformat(),
+        "ended_at": submission.ended_at.isoformat() if submission.ended_at else None,
+        "elapsed_s": round(submission.elapsed_s, 3),
+        "seconds": submission.seconds,
+        "tokens": submission.tokens,
+        "score": score,
+        "standard_error": verdict.standard_error if verdict else None,
+        "improvement": None if score is None or baseline is None else score - baseline,
+        "code": verdict.code if verdict else "",
+        "message": verdict.message if verdict else "",
+        "fix": verdict.fix if verdict else "",
+        "warnings": list(verdict.warnings) + submission.intake.get("warnings", []) if verdict else [],
+        "same_as": submission.same_as,
+        "digest": submission.digest,
+        "evaluation": submission.evaluation_id,
+    }

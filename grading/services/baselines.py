@@ -1,0 +1,52 @@
+"""Baselines: evaluations like any other, one per base model, protocol and engine."""
+
+from pathlib import Path
+
+from benchmark.models import EventKind, Run
+from benchmark.services.events import event_record
+from benchmark.services.queueing import job_send_on_commit
+from django.db import transaction
+
+from grading.models import Baseline, Evaluation, EvaluationState
+from grading.services.places import engine_in_force, facts_of_base
+
+
+def baseline_request(run_id: int, base_folder: Path) -> None:
+    """Attach the run to its baseline's evaluation, and queue that unless its verdict is stored."""
+    digest = facts_of_base(base_folder).digest
+    with transaction.atomic():
+        run = Run.objects.get(pk=run_id)
+        Run.objects.filter(pk=run_id).update(base_digest=digest)
+        evaluation, _ = Evaluation.objects.get_or_create(
+            digest=digest,
+            base_digest=digest,
+            protocol=run.protocol,
+            engine=engine_in_force(),
+            defaults={"task": run.task, "base_model": run.base_model},
+        )
+        Evaluation.objects.move(
+            evaluation.pk, before=EvaluationState.FAULTED, after=EvaluationState.QUEUED, attempts=0, fault={}
+        )
+        Baseline.objects.update_or_create(run=run, defaults={"evaluation": evaluation})
+        if evaluation.state == EvaluationState.DONE:
+            baseline_announce(run_id, evaluation)
+        else:
+            job_send_on_commit("grading.jobs.evaluation_execute")
+
+
+def baseline_evaluation(run_id: int) -> Evaluation | None:
+    row = Baseline.objects.select_related("evaluation").filter(run_id=run_id).first()
+    return row.evaluation if row else None
+
+
+def baseline_announce(run_id: int, evaluation: Evaluation) -> None:
+    """Record the baseline's score, or why there is none, as an event of the run."""
+    verdict = evaluation.verdict
+    event_record(
+        run_id,
+        EventKind.BASELINE,
+        score=verdict.score if verdict else None,
+        standard_error=verdict.standard_error if verdict else None,
+        code=verdict.code if verdict else evaluation.fault.get("code", ""),
+        message=verdict.message if verdict else evaluation.fault.get("message", ""),
+    )

@@ -1,0 +1,117 @@
+"""The intake of a submission: snapshot and static checks, then the stored verdict, a rejection, or the queue."""
+
+import logging
+from datetime import timedelta
+
+from benchmark.services.queueing import job_send_on_commit
+from benchmark.services.runs import run_settle
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Q
+from django.utils import timezone
+
+from grading.contract import Finding
+from grading.intake import IntakeLimits, IntakeReport, checkpoint_take
+from grading.models import Evaluation, EvaluationState, Submission, SubmissionState
+from grading.services.baselines import baseline_evaluation
+from grading.services.places import checkpoint_store, engine_in_force, submitted_from
+from grading.services.submissions import lease_new, submission_announce, submission_end, verdict_of_failure
+
+log = logging.getLogger(__name__)
+INTAKE_LEASE_S = 1800
+
+
+def submission_take(submission_id: int) -> None:
+    """Take in one received submission, unless another worker does."""
+    submission = _claim(submission_id)
+    if submission is None:
+        return
+    try:
+        report = _report(submission)
+    except Exception as error:
+        log.exception("intake of %s failed", submission)
+        finding = Finding("I_INTAKE", f"The platform could not read the submission: {error}", "Submit it again.")
+        _end(submission, SubmissionState.ERRORED, finding, None)
+        return
+    refusal = next((f for f in report.findings if f.refuses), None)
+    ours = next((f for f in report.findings if f.code.startswith("I_")), None)
+    if refusal is not None:
+        _end(submission, SubmissionState.REJECTED, refusal, report)
+    elif ours is not None:
+        _end(submission, SubmissionState.ERRORED, ours, report)
+    else:
+        _accept(submission, report)
+
+
+def _claim(submission_id: int) -> Submission | None:
+    free = Q(lease="") | Q(lease_at__lt=timezone.now() - timedelta(seconds=INTAKE_LEASE_S))
+    rows = Submission.objects.filter(free, pk=submission_id, state=SubmissionState.RECEIVED)
+    if not rows.update(lease=lease_new(), lease_at=timezone.now()):
+        return None
+    return Submission.objects.select_related("run").get(pk=submission_id)
+
+
+def _report(submission: Submission) -> IntakeReport:
+    place = submitted_from(submission.run)
+    return checkpoint_take(
+        view=place.view,
+        workspace=place.workspace,
+        model_path=submission.model_path,
+        base=place.base,
+        store=checkpoint_store(),
+        limits=IntakeLimits(max_bytes=int(settings.CHECKPOINT_MAX_GB * 1024**3)),
+    )
+
+
+def _facts(report: IntakeReport | None) -> dict[str, object]:
+    if report is None:
+        return {}
+    told = report.as_dict()
+    told["warnings"] = [f.as_dict() for f in report.findings if f.code.startswith("W_")]
+    return told
+
+
+def _end(submission: Submission, after: SubmissionState, finding: Finding, report: IntakeReport | None) -> None:
+    with transaction.atomic():
+        verdict = verdict_of_failure(
+            protocol=submission.run.protocol, finding=finding, digest=report.digest if report else ""
+        )
+        submission_end(submission, after=after, verdict=verdict, intake=_facts(report))
+    run_settle(submission.run_id)
+
+
+def _accept(submission: Submission, report: IntakeReport) -> None:
+    """Queue the submission, or answer it from the verdict that is stored for the same files."""
+    with transaction.atomic():
+        evaluation = baseline_evaluation(submission.run_id) if report.equals_base else None
+        if evaluation is None:
+            evaluation = _evaluation(submission, report)
+        values = {
+            "evaluation": evaluation,
+            "digest": report.digest,
+            "size_bytes": report.bytes,
+            "intake": _facts(report),
+            "lease": "",
+        }
+        moved = Submission.objects.move(
+            submission.pk, before=SubmissionState.RECEIVED, after=SubmissionState.QUEUED, **values
+        )
+        if moved:
+            submission.refresh_from_db()
+            submission_announce(submission)
+            job_send_on_commit("grading.jobs.evaluation_execute")
+
+
+def _evaluation(submission: Submission, report: IntakeReport) -> Evaluation:
+    run = submission.run
+    evaluation, _ = Evaluation.objects.get_or_create(
+        digest=report.digest,
+        base_digest=run.base_digest,
+        protocol=run.protocol,
+        engine=engine_in_force(),
+        defaults={"task": run.task, "base_model": run.base_model},
+    )
+    Evaluation.objects.move(
+        evaluation.pk, before=EvaluationState.FAULTED, after=EvaluationState.QUEUED, attempts=0, fault={}
+    )
+    return evaluation

@@ -1,0 +1,76 @@
+"""Where checkpoints, evaluations and base-model facts lie on workers."""
+
+import hashlib
+import json
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from benchmark.catalogue import agent_get, task_get
+from benchmark.models import Run
+from benchmark.services.base_models import base_model_folder
+from benchmark.services.locking import held_alone
+from benchmark.services.task_data import task_data
+from benchmark.services.workspace import workspace_of
+from django.conf import settings
+
+from grading.intake import BaseFacts, View, base_facts
+from grading.models import Evaluation
+
+
+def checkpoint_store() -> Path:
+    """Private snapshots, one folder a digest."""
+    return Path(settings.DATA_DIR / "checkpoints")
+
+
+def evaluation_folder(evaluation: Evaluation) -> Path:
+    """Kept over attempts, so that a killed one is resumed."""
+    return Path(settings.DATA_DIR / "evaluations" / str(evaluation.pk))
+
+
+def engine_in_force() -> str:
+    """What decides a score besides protocol and files."""
+    return f"{settings.ENGINE}/{settings.DEVICE}/{settings.DTYPE}"
+
+
+def _quiet(_: str) -> None:
+    """Nobody waits for progress here: the run's own preparation has built the model before."""
+
+
+def base_folder_of(base_model: str) -> Path:
+    """Raises: BaseModelUnavailable."""
+    return base_model_folder(base_model, progress=_quiet)
+
+
+def facts_of_base(folder: Path) -> BaseFacts:
+    """The base model's fingerprint, computed once for its present files (names, sizes, times)."""
+    files = sorted((str(p.relative_to(folder)), p.stat().st_size, p.stat().st_mtime_ns) for p in folder.rglob("*") if p.is_file())
+    key = hashlib.sha256(json.dumps([str(folder), files]).encode()).hexdigest()[:24]
+    path = settings.DATA_DIR / "base_facts" / f"{key}.json"
+    with held_alone(path.with_suffix(".lock")):
+        if path.exists():
+            return BaseFacts.from_json(path.read_text())
+        facts = base_facts(folder)
+        path.write_text(facts.to_json())
+    return facts
+
+
+@dataclass(frozen=True)
+class SubmittedFrom:
+    """How to find on this worker what an agent submitted."""
+
+    view: View
+    workspace: PurePosixPath
+    base: BaseFacts
+
+
+def submitted_from(run: Run) -> SubmittedFrom:
+    """Raises: BaseModelUnavailable, DataUnavailable."""
+    base = base_folder_of(run.base_model)
+    workspace = workspace_of(
+        run,
+        isolated=run.sandbox != "process",
+        base_folder=base,
+        data_folder=task_data(task_get(run.task)).visible,
+        agent=agent_get(run.agent),
+    )
+    return SubmittedFrom(View(workspace.view()), workspace.inside, facts_of_base(base))

@@ -1,0 +1,37 @@
+"""What the benchmark room asks of grading (benchmark/ports.py)."""
+
+from pathlib import Path
+
+from benchmark.models import Run
+from django.db import transaction
+
+from grading.contract import Finding
+from grading.models import EvaluationState, Submission, SubmissionState
+from grading.services.baselines import baseline_evaluation, baseline_request
+from grading.services.submissions import submission_end, verdict_of_failure
+
+CANCELLED = Finding("R_CANCELLED", "The run was cancelled before this submission was graded.", "Start a new run.")
+
+
+class GradingRoom:
+    """Implements `benchmark.ports.GradingRoom`."""
+
+    def baseline_request(self, run_id: int, base_folder: Path) -> None:
+        baseline_request(run_id, base_folder)
+
+    def baseline_ready(self, run_id: int) -> bool:
+        evaluation = baseline_evaluation(run_id)
+        return evaluation is not None and evaluation.state in (EvaluationState.DONE, EvaluationState.FAULTED)
+
+    def pending(self, run_id: int) -> int:
+        return Submission.objects.filter(run_id=run_id).pending().count()
+
+    def withdraw(self, run_id: int) -> None:
+        run = Run.objects.get(pk=run_id)
+        with transaction.atomic():
+            for submission in Submission.objects.filter(run=run, state__in=_OPEN):
+                verdict = verdict_of_failure(protocol=run.protocol, finding=CANCELLED, digest=submission.digest)
+                submission_end(submission, after=SubmissionState.ERRORED, verdict=verdict)
+
+
+_OPEN = (SubmissionState.RECEIVED, SubmissionState.QUEUED, SubmissionState.GRADING)

@@ -1,0 +1,163 @@
+"""Executes evaluations: `python -m grading.runner` in the sandbox, followed through its JSON lines."""
+
+import json
+import shutil
+import time
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from benchmark.catalogue import task_get
+from benchmark.sandbox.contract import Exit, Limits, Mount, Sandbox, SandboxFault, Spec
+from benchmark.services.sandboxes import sandbox_for_grading
+from benchmark.services.task_data import task_data
+from django.conf import settings
+
+from grading.contract import Finding, RunnerSpec, RunnerVerdict
+from grading.models import Evaluation
+from grading.ports import Pulse
+from grading.services.places import base_folder_of, checkpoint_store, evaluation_folder
+
+CODE = PurePosixPath("/opt/agent2")
+
+
+class HoldLost(Exception):
+    """Another worker has the evaluation now."""
+
+
+class SandboxRunner:
+    """Implements `grading.ports.GradingRunner`."""
+
+    def run(self, *, evaluation: Evaluation, pulse: Pulse) -> RunnerVerdict:
+        """One attempt. Samples that an earlier attempt finished are kept in the evaluation's folder."""
+        folder = evaluation_folder(evaluation)
+        (folder / "out").mkdir(parents=True, exist_ok=True)
+        sandbox = sandbox_for_grading()
+        places = _places(evaluation, folder, sandbox)
+        (folder / "spec.json").write_text(json.dumps(asdict(_spec(evaluation, places)), indent=1))
+        (folder / "out" / "verdict.json").unlink(missing_ok=True)
+        log_path = folder / "runner.log"
+        log_path.unlink(missing_ok=True)
+        running = sandbox.start(_command(evaluation, sandbox, places, log_path))
+        try:
+            ended = _follow(running.wait, log_path, pulse)
+        finally:
+            running.stop()
+        return _verdict(folder, ended, log_path)
+
+
+def _places(evaluation: Evaluation, folder: Path, sandbox: Sandbox) -> Mapping[str, Mount]:
+    """Each role's host folder and where the runner sees it; without isolation both are the same."""
+    task = task_get(evaluation.task)
+    base = base_folder_of(evaluation.base_model)
+    hosts = {
+        "task": task.folder,
+        "held_out": task_data(task).held_out,
+        "checkpoint": base if evaluation.is_baseline else checkpoint_store() / evaluation.digest,
+        "reference": base,
+        "work": folder,
+        "code/benchmark": settings.BASE_DIR / "benchmark",
+        "code/grading": settings.BASE_DIR / "grading",
+    }
+    inside = {role: PurePosixPath("/" + role) for role in hosts}
+    inside |= {"code/benchmark": CODE / "benchmark", "code/grading": CODE / "grading"}
+    return {
+        role: Mount(host, inside[role] if sandbox.isolates else PurePosixPath(host), read_only=role != "work")
+        for role, host in hosts.items()
+    }
+
+
+def _spec(evaluation: Evaluation, places: Mapping[str, Mount]) -> RunnerSpec:
+    return RunnerSpec(
+        protocol=evaluation.protocol,
+        task_dir=str(places["task"].target),
+        held_out=str(places["held_out"].target),
+        checkpoint=str(places["checkpoint"].target),
+        reference=str(places["reference"].target),
+        engine=settings.ENGINE,
+        device=settings.DEVICE,
+        dtype=settings.DTYPE,
+        batch_size=settings.BATCH_SIZE,
+        limit=settings.GRADING_LIMIT,
+    )
+
+
+def _command(evaluation: Evaluation, sandbox: Sandbox, places: Mapping[str, Mount], log_path: Path) -> Spec:
+    work = places["work"].target
+    return Spec(
+        name=f"agent2-evaluation-{evaluation.pk}",
+        command=[
+            settings.RUNNER_PYTHON or sandbox.python,
+            "-m",
+            "grading.runner",
+            str(work / "spec.json"),
+            str(work / "out"),
+        ],
+        mounts=list(places.values()) if sandbox.isolates else (),
+        env={
+            "PYTHONPATH": str(CODE if sandbox.isolates else settings.BASE_DIR),
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "PYTHONUNBUFFERED": "1",
+        },
+        workdir=work,
+        limits=Limits(disk_bytes=20 * 1024**3, processes=4096),
+        gpus=("all",) if settings.DEVICE == "cuda" else (),
+        log_path=log_path,
+    )
+
+
+def _follow(wait: Any, log_path: Path, pulse: Pulse) -> Exit:
+    """Pass progress on until the runner ends.
+
+    Raises: HoldLost; SandboxFault: it went over the deadline.
+    """
+    deadline = time.monotonic() + settings.EVALUATION_DEADLINE_S
+    offset, phase, done, of = 0, "starting", 0, 0
+    while True:
+        ended: Exit | None = wait(0.25)
+        lines, offset = _new_lines(log_path, offset)
+        for event in lines:
+            phase = str(event.get("phase", phase))
+            done, of = int(event.get("done", done)), int(event.get("of", of))
+        if ended is not None:
+            return ended
+        if not pulse(phase, done, of):
+            raise HoldLost
+        if time.monotonic() > deadline:
+            raise SandboxFault(f"The evaluation took longer than {settings.EVALUATION_DEADLINE_S:g} s; it was in {phase}.")
+
+
+def _new_lines(path: Path, offset: int) -> tuple[list[dict[str, Any]], int]:
+    """The runner's whole JSON lines after `offset`; other output is passed over."""
+    if not path.exists():
+        return [], offset
+    with path.open("rb") as handle:
+        handle.seek(offset)
+        block = handle.read(1_048_576)
+    whole = block[: block.rfind(b"\n") + 1]
+    events = []
+    for line in whole.splitlines():
+        if line.startswith(b'{"event"'):
+            try:
+                events.append(json.loads(line))
+            except ValueError:
+                continue
+    return events, offset + len(whole)
+
+
+def _verdict(folder: Path, ended: Exit, log_path: Path) -> RunnerVerdict:
+    path = folder / "out" / "verdict.json"
+    if path.exists():
+        told = json.loads(path.read_text())
+        told["finding"] = Finding(**told["finding"]) if told.get("finding") else None
+        told["warnings"] = tuple(Finding(**finding) for finding in told.get("warnings", ()))
+        return RunnerVerdict(**told)
+    tail = log_path.read_bytes()[-2000:].decode("utf-8", "replace") if log_path.exists() else ""
+    why = f"went over its {ended.exceeded} limit" if ended.exceeded else f"ended with code {ended.code}"
+    raise SandboxFault(f"The grading runner {why} and left no verdict. Its last lines:\n{tail}")
+
+
+def evaluation_clear(evaluation: Evaluation) -> None:
+    """Forget the samples of an evaluation, so that the next attempt starts from nothing."""
+    shutil.rmtree(evaluation_folder(evaluation), ignore_errors=True)

@@ -1,0 +1,93 @@
+"""Receiving submissions and ending them."""
+
+import os
+from typing import Any
+from uuid import uuid4
+
+from benchmark.models import EventKind, Run
+from benchmark.services.events import event_record
+from benchmark.services.queueing import job_send_on_commit
+from django.db import IntegrityError, transaction
+from django.db.models import F
+from django.utils import timezone
+
+from grading.contract import Finding
+from grading.models import ENDED, Submission, SubmissionState, Verdict
+from grading.selectors import baseline_score, submission_facts
+
+
+class SubmissionsClosed(Exception):
+    """The run takes no more submissions; the message says why."""
+
+
+def submission_receive(*, run: Run, model_path: str, gpu: str = "", key: str = "") -> Submission:
+    """Store a submission under the run's next number and ring for its intake. The same `key` again is the same one.
+
+    Raises: SubmissionsClosed: the run has ended or its budget is used up.
+    """
+    key = key or uuid4().hex
+    known = Submission.objects.filter(run=run, key=key).first()
+    if known is not None:
+        return known
+    try:
+        with transaction.atomic():
+            return _receive(run, model_path, gpu, key)
+    except IntegrityError:
+        return Submission.objects.get(run=run, key=key)
+
+
+def _receive(run: Run, model_path: str, gpu: str, key: str) -> Submission:
+    Run.objects.filter(pk=run.pk).update(submission_count=F("submission_count") + 1)
+    run.refresh_from_db()
+    if not run.accepts_submissions:
+        if run.state == "running":
+            raise SubmissionsClosed(f"The budget of {run.budget_s} s is used up; this run takes no more submissions.")
+        raise SubmissionsClosed(f"This run is {run.get_state_display()}; it takes no submissions.")
+    now = timezone.now()
+    submission = Submission.objects.create(
+        run=run,
+        number=run.submission_count,
+        model_path=model_path,
+        gpu=gpu,
+        key=key,
+        received_at=now,
+        elapsed_s=run.elapsed_s(now) or 0.0,
+        tokens=run.tokens,
+    )
+    submission_announce(submission)
+    job_send_on_commit("grading.jobs.submission_intake", submission.pk)
+    return submission
+
+
+def submission_announce(submission: Submission) -> None:
+    """Record the submission's present facts as an event."""
+    facts = submission_facts(submission, baseline_score(submission.run_id))
+    event_record(submission.run_id, EventKind.SUBMISSION, **facts)
+
+
+def submission_end(submission: Submission, *, after: SubmissionState, verdict: Verdict, **values: Any) -> bool:
+    """End a submission with its verdict and tell the world, in the caller's transaction. False: it had ended."""
+    rows = Submission.objects.filter(pk=submission.pk).exclude(state__in=ENDED)
+    if not rows.update(state=after, verdict=verdict, ended_at=timezone.now(), lease="", **values):
+        return False
+    submission.refresh_from_db()
+    submission_announce(submission)
+    return True
+
+
+def verdict_of_failure(*, protocol: str, finding: Finding, digest: str = "", **values: Any) -> Verdict:
+    """Store a typed failure: never a score."""
+    return Verdict.objects.create(
+        protocol=protocol,
+        digest=digest,
+        code=finding.code,
+        message=finding.message,
+        fix=finding.fix,
+        detail=dict(finding.detail),
+        **values,
+    )
+
+
+def lease_new() -> str:
+    """A lease that names this process."""
+    return f"{os.getpid():x}-{uuid4().hex}"[:32]

@@ -1,0 +1,37 @@
+"""Mending what a lost worker or broker left behind."""
+
+from datetime import timedelta
+
+from benchmark.services.queueing import job_send
+from benchmark.services.sandboxes import sandbox_reap
+from django.conf import settings
+from django.utils import timezone
+
+from grading.contract import Finding
+from grading.models import Evaluation, EvaluationState, Submission, SubmissionState
+from grading.services.evaluations import evaluation_fault, work_waits
+
+RECEIVED_GRACE_S = 5
+
+
+def grading_mend() -> None:
+    """Requeue evaluations whose worker is silent, ring for submissions that nobody took in, and for waiting work."""
+    for evaluation in Evaluation.objects.stale(2 * settings.HEARTBEAT_S):
+        lost = Finding("I_WORKER_LOST", f"The grading worker {evaluation.worker} was lost.", "Nothing to mend.")
+        evaluation_fault(evaluation, evaluation.lease, lost)
+        sandbox_reap(f"agent2-evaluation-{evaluation.pk}")
+    _unstick()
+    late = timezone.now() - timedelta(seconds=RECEIVED_GRACE_S)
+    stale_intake = timezone.now() - timedelta(seconds=4 * settings.HEARTBEAT_S)
+    for submission in Submission.objects.filter(state=SubmissionState.RECEIVED, received_at__lt=late):
+        if submission.lease and submission.lease_at and submission.lease_at < stale_intake:
+            Submission.objects.filter(pk=submission.pk, lease=submission.lease).update(lease="")
+        job_send("grading.jobs.submission_intake", submission.pk)
+    if work_waits():
+        job_send("grading.jobs.evaluation_execute")
+
+
+def _unstick() -> None:
+    """A submission in grading whose evaluation is not running goes back to the queue."""
+    idle = Submission.objects.filter(state=SubmissionState.GRADING).exclude(evaluation__state=EvaluationState.RUNNING)
+    idle.filter(evaluation__ended_at__lt=timezone.now() - timedelta(seconds=2)).update(state=SubmissionState.QUEUED)
