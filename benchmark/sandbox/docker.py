@@ -1,0 +1,177 @@
+"""Sandboxes by Docker: one container for each command, with no network, no capability and a read-only root."""
+
+import contextlib
+import os
+import stat
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from docker.errors import ImageNotFound, NotFound
+from docker.types import DeviceRequest, LogConfig, Ulimit
+from docker.types import Mount as DockerMount
+
+from benchmark.sandbox import inside, limits
+from benchmark.sandbox.contract import Limits, Mount, SandboxFault, Spec
+from benchmark.sandbox.docker_running import ENGINE_ERRORS, DockerRunning
+from docker import DockerClient
+
+GIB = 1 << 30
+DEFAULT_IMAGE = "agent2-sandbox:latest"
+IMAGE_PYTHON = "/opt/venv/bin/python"
+LABEL = "agent2.sandbox"
+
+
+class DockerSandbox:
+    """See the module.
+
+    `read_only` are an operator's extra host paths, shown at the same path inside. `user` is the container's user and
+    group; by default the worker's own, or 1000 when the worker is root: writable mounts are then handed over to it.
+    """
+
+    kind = "docker"
+    isolates = True
+
+    def __init__(
+        self,
+        *,
+        image: str = DEFAULT_IMAGE,
+        python: str = IMAGE_PYTHON,
+        read_only: Sequence[Path | Mount] = (),
+        user: tuple[int, int] | None = None,
+        tmp_bytes: int = 2 * GIB,
+    ) -> None:
+        self.image = image
+        self.python = python
+        self.read_only = [
+            extra if isinstance(extra, Mount) else Mount(extra, PurePosixPath(extra.absolute())) for extra in read_only
+        ]
+        own = (os.getuid(), os.getgid()) if os.getuid() != 0 else (inside.UID, inside.UID)
+        self.user = user or own
+        self.tmp_bytes = tmp_bytes
+
+    @cached_property
+    def client(self) -> DockerClient:
+        return DockerClient.from_env(timeout=60, max_pool_size=64)
+
+    def means(self) -> dict[str, str]:
+        """How each limit is enforced on this host."""
+        kernel = "control groups, by Docker"
+        return {"memory": kernel, "processes": kernel, "cpus": kernel, "disk": limits.means({})["disk"]}
+
+    def unavailable(self) -> str | None:
+        try:
+            self.client.ping()
+            self.client.images.get(self.image)
+        except ImageNotFound:
+            return (
+                f"Docker has no image {self.image}: "
+                f"`docker build -f docker/sandbox.Dockerfile -t {self.image} .` in the repository."
+            )
+        except ENGINE_ERRORS as error:
+            return f"No Docker engine answers; install Docker Engine and start it, or set DOCKER_HOST: {error}."
+        return None
+
+    def start(self, spec: Spec) -> DockerRunning:
+        writable = [mount.source for mount in spec.mounts if not mount.read_only]
+        for mount in spec.mounts:
+            if not mount.source.exists():
+                raise SandboxFault(f"nothing to mount at {mount.target}: {mount.source} does not exist")
+        for path in writable:
+            hand_over(path, *self.user)
+        log = [spec.log_path] if spec.log_path is not None else []
+        watch = limits.LimitWatch(spec.limits, group=None, folders=[*writable, *log])
+        options = self.options(spec, watch.baseline_bytes)
+        try:
+            container = self.client.containers.create(**options)
+        except ENGINE_ERRORS as error:
+            raise SandboxFault(f"Docker cannot create the container: {error}") from error
+        running = DockerRunning(spec.name, self.client, container, watch, spec.log_path)
+        try:
+            running.begin()
+        except BaseException as error:
+            with contextlib.suppress(*ENGINE_ERRORS):
+                container.remove(force=True, v=True)
+            if isinstance(error, ENGINE_ERRORS):
+                raise SandboxFault(f"Docker cannot start the container: {error}") from error
+            raise
+        return running
+
+    def options(self, spec: Spec, baseline_bytes: int = 0) -> dict[str, Any]:
+        """What the container is created with. No secrets on its command line: they go into the environment."""
+        own = [Mount(inside.FORWARDER_SOURCE, inside.FORWARDER)]
+        if spec.socket is not None:
+            own.append(Mount(spec.socket, inside.SOCKET))
+        mounts = sorted([*self.read_only, *own, *spec.mounts], key=lambda each: len(each.target.parts))
+        command = inside.forwarded_command(spec, python=self.python, flags=["--everyone"])
+        return {
+            "image": self.image,
+            "name": f"agent2-{spec.name}",
+            "labels": {LABEL: spec.name},
+            "entrypoint": command[:1],
+            "command": command[1:],
+            "environment": {**inside.base_environment(self.python), **spec.env},
+            "working_dir": str(spec.workdir),
+            "user": f"{self.user[0]}:{self.user[1]}",
+            "mounts": [
+                DockerMount(str(each.target), str(each.source.absolute()), "bind", read_only=each.read_only)
+                for each in mounts
+            ],
+            "tmpfs": self._private(spec),
+            "network_mode": "none",
+            "read_only": True,
+            "cap_drop": ["ALL"],
+            "security_opt": ["no-new-privileges:true"],
+            "ipc_mode": "private",
+            "device_requests": [DeviceRequest(device_ids=list(spec.gpus), capabilities=[["gpu"]])] if spec.gpus else [],
+            # Output goes to whoever is attached and is not kept a second time by the engine.
+            "log_config": LogConfig(type=LogConfig.types.NONE),
+            **_limit_options(spec.limits, baseline_bytes),
+        }
+
+    def _private(self, spec: Spec) -> dict[str, str]:
+        size = min(self.tmp_bytes, spec.limits.disk_bytes or self.tmp_bytes)
+        common = f"rw,exec,nosuid,nodev,size={size}"
+        wanted = {
+            inside.TMP: f"{common},mode=1777",
+            PurePosixPath("/dev/shm"): f"{common},mode=1777",  # noqa: S108 - inside
+            inside.HOME: f"{common},mode=0700,uid={self.user[0]},gid={self.user[1]}",
+        }
+        return {str(target): how for target, how in wanted.items() if not inside.covers(spec, target)}
+
+    def reap(self, name: str) -> None:
+        try:
+            found = self.client.containers.list(all=True, filters={"label": f"{LABEL}={name}"}, ignore_removed=True)
+            for container in found:
+                with contextlib.suppress(NotFound):
+                    container.remove(force=True, v=True)
+        except ENGINE_ERRORS as error:
+            raise SandboxFault(f"Docker cannot remove {name}: {error}") from error
+
+
+def _limit_options(wanted: Limits, baseline_bytes: int) -> dict[str, Any]:
+    options: dict[str, Any] = {}
+    if wanted.memory_bytes is not None:
+        options |= {"mem_limit": wanted.memory_bytes, "memswap_limit": wanted.memory_bytes}
+    if wanted.processes is not None:
+        options["pids_limit"] = wanted.processes
+    if wanted.cpus is not None:
+        options["nano_cpus"] = int(wanted.cpus * 1e9)
+    if wanted.disk_bytes is not None:
+        most = baseline_bytes + wanted.disk_bytes
+        options["ulimits"] = [Ulimit(name="fsize", soft=most, hard=most)]
+    return options
+
+
+def hand_over(path: Path, uid: int, gid: int) -> None:
+    """Give what is below `path` to the container's user. Only root can, and only root has to."""
+    if os.getuid() != 0:
+        return
+    for folder, _, files in os.walk(path):
+        for name in ("", *files):
+            target = Path(folder, name) if name else Path(folder)
+            with contextlib.suppress(FileNotFoundError):
+                os.chown(target, uid, gid, follow_symlinks=False)
+    if path.is_file() and stat.S_ISREG(path.lstat().st_mode):
+        os.chown(path, uid, gid, follow_symlinks=False)

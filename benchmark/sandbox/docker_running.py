@@ -1,0 +1,111 @@
+"""A started container: its output copied by one thread, its end awaited by another, its limits watched by `wait`."""
+
+import contextlib
+import os
+import threading
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+import requests
+from docker.errors import DockerException, NotFound
+from docker.models.containers import Container
+
+from benchmark.sandbox import inside
+from benchmark.sandbox.contract import Exit, SandboxFault
+from benchmark.sandbox.limits import KILLED, LimitWatch
+from benchmark.sandbox.running import WatchedRunning, opened_log
+from docker import DockerClient
+
+ENGINE_ERRORS = (DockerException, requests.RequestException)
+ENGINE_DEATH_S = 15.0
+LOG_DRAIN_S = 60.0
+
+
+class DockerRunning(WatchedRunning):
+    """One container; made by `DockerSandbox.start`."""
+
+    def __init__(
+        self, name: str, client: DockerClient, container: Container, watch: LimitWatch, log_path: Path | None
+    ) -> None:
+        super().__init__(name, watch)
+        self._client = client
+        self._container = container
+        self._log_path = log_path
+        self._ended = threading.Event()
+        self._code: int | None = None
+        self._logger: threading.Thread | None = None
+
+    def begin(self) -> None:
+        """Attach first, then start: a command that ends at once has its output copied all the same."""
+        stream = self._client.api.attach(str(self._container.id), stdout=True, stderr=True, stream=True, logs=False)
+        self._logger = threading.Thread(target=self._copy_output, args=(stream,), daemon=True)
+        self._logger.start()
+        self._container.start()
+        threading.Thread(target=self._await_end, daemon=True).start()
+        self._container.reload()
+        pid = self._container.attrs["State"]["Pid"]
+        # Readable only for a worker that is root; otherwise the size of each bounds them.
+        targets = [inside.TMP, inside.HOME, "/dev/shm"]  # noqa: S108 - inside
+        self._watch.private = [f"/proc/{pid}/root{target}" for target in targets] if pid else []
+
+    def _copy_output(self, stream: Iterable[bytes]) -> None:
+        with opened_log(self._log_path) as log, contextlib.suppress(*ENGINE_ERRORS, OSError, ValueError):
+            for chunk in stream:
+                _write_all(log, chunk)
+
+    def _await_end(self) -> None:
+        """One long request instead of many short ones; asked again when it breaks off while the container lives."""
+        while not self._ended.is_set():
+            try:
+                self._code = int(self._container.wait(timeout=3600)["StatusCode"])
+                break
+            except NotFound:
+                break
+            except ENGINE_ERRORS:
+                time.sleep(1)
+        self._ended.set()
+
+    def _ended_within(self, seconds: float) -> bool:
+        return self._ended.wait(seconds)
+
+    def _ask_to_end(self) -> None:
+        self._kill("SIGTERM")
+
+    def _kill(self, signal: str) -> None:
+        # A container that has just ended answers with a conflict.
+        with contextlib.suppress(*ENGINE_ERRORS):
+            self._container.kill(signal)
+
+    def _finish(self, *, exceeded: str | None = None, stopped: bool = False) -> Exit:
+        by_itself = self._ended.is_set()
+        try:
+            if not by_itself:
+                self._kill("SIGKILL")
+                if not self._ended.wait(ENGINE_DEATH_S):
+                    raise SandboxFault(f"the container {self.name} outlives SIGKILL")
+            if self._logger is not None:
+                self._logger.join(LOG_DRAIN_S)
+            return self._ended_as(exceeded, by_itself=by_itself, stopped=stopped)
+        finally:
+            self._ended.set()
+            with contextlib.suppress(*ENGINE_ERRORS):
+                self._container.remove(force=True, v=True)
+
+    def _ended_as(self, exceeded: str | None, *, by_itself: bool, stopped: bool) -> Exit:
+        if not by_itself:
+            return Exit(KILLED, exceeded)
+        if self._code is None:
+            raise SandboxFault(f"the container {self.name} was lost")
+        if stopped:
+            return Exit(self._code)
+        with contextlib.suppress(*ENGINE_ERRORS):
+            self._container.reload()
+            if self._code != 0 and self._container.attrs["State"]["OOMKilled"]:
+                return Exit(self._code, "memory")
+        return self._watch.ended_as(self._code)
+
+
+def _write_all(fd: int, chunk: bytes) -> None:
+    while chunk:
+        chunk = chunk[os.write(fd, chunk) :]

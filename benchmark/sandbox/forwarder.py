@@ -1,0 +1,134 @@
+"""Runs inside a sandbox as the parent of the command. Standard library only, one file: it is mounted on its own.
+
+    python forwarder.py [--socket PATH --port N] [--everyone] -- COMMAND...
+
+Listens on 127.0.0.1:N (0: any free port) and joins each connection to the UNIX socket PATH. In the environment of
+COMMAND every `{gateway}` becomes `http://127.0.0.1:N`. Reaps orphans, so that it can be PID 1; passes signals on to
+the command, or with `--everyone` to every process that it may signal; exits with the command's code (128 + signal).
+"""
+
+import argparse
+import asyncio
+import contextlib
+import os
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Mapping, Sequence
+
+PASSED_ON = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
+CHUNK = 1 << 16
+LINGER_S = 5.0
+
+
+async def pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Copy until `reader` ends, then pass the end on. A writer that is gone is no reason to stop reading.
+
+    Reading on matters: closing a TCP socket with unread bytes resets it, and the peer would lose an answer that was
+    sent before its request was read to the end, such as a 413.
+    """
+    writable = True
+    try:
+        while data := await reader.read(CHUNK):
+            if writable:
+                try:
+                    writer.write(data)
+                    await writer.drain()
+                except OSError:
+                    writable = False
+        if writable and writer.can_write_eof():
+            writer.write_eof()
+    except OSError:
+        return
+
+
+async def join(path: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Join one accepted TCP connection to a new connection to the UNIX socket, each direction until its own end."""
+    try:
+        far_reader, far_writer = await asyncio.open_unix_connection(path)
+    except OSError:
+        writer.close()
+        return
+    up = asyncio.create_task(pump(reader, far_writer))
+    down = asyncio.create_task(pump(far_reader, writer))
+    try:
+        await down
+        await asyncio.wait([up], timeout=LINGER_S)
+    finally:
+        up.cancel()
+        for side in (writer, far_writer):
+            side.close()
+            with contextlib.suppress(OSError):
+                await side.wait_closed()
+
+
+async def serve(listener: socket.socket, path: str) -> None:
+    server = await asyncio.start_server(lambda r, w: join(path, r, w), sock=listener)
+    async with server:
+        await server.serve_forever()
+
+
+def start_forwarding(path: str, port: int) -> str:
+    """Listen, forward in a thread of its own, and return the base URL. Connections queue from this moment on."""
+    listener = socket.create_server(("127.0.0.1", port), backlog=512)
+    threading.Thread(target=lambda: asyncio.run(serve(listener, path)), daemon=True).start()
+    return f"http://127.0.0.1:{listener.getsockname()[1]}"
+
+
+def filled_in(environment: Mapping[str, str], url: str) -> dict[str, str]:
+    return {name: value.replace("{gateway}", url) for name, value in environment.items()}
+
+
+def spawn(command: Sequence[str], environment: Mapping[str, str]) -> int:
+    """Start the command with no signal blocked or ignored; its pid. A command that cannot start ends us as a shell."""
+    try:
+        return os.posix_spawnp(
+            command[0], list(command), environment, setsigmask=(), setsigdef=(signal.SIGPIPE, signal.SIGXFSZ)
+        )
+    except OSError as error:
+        print(f"{command[0]}: {error.strerror}", file=sys.stderr)  # noqa: T201 - goes to the run's log
+        raise SystemExit(127 if isinstance(error, FileNotFoundError) else 126) from error
+
+
+def pass_signals_on(pid: int, everyone: bool) -> None:
+    def handler(number: int, _frame: object) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(-1 if everyone else pid, number)
+
+    for number in PASSED_ON:
+        signal.signal(number, handler)
+
+
+def reap_until(pid: int) -> int:
+    """Collect every child that ends, until `pid` does; its code."""
+    while True:
+        ended, status = os.wait()
+        if ended == pid:
+            code = os.waitstatus_to_exitcode(status)
+            return code if code >= 0 else 128 - code
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--socket")
+    parser.add_argument("--port", type=int, default=0)
+    parser.add_argument("--everyone", action="store_true")
+    parser.add_argument("command", nargs="+")
+    given = parser.parse_args()
+    # Blocked until the handlers are in place, and for good in the forwarding thread: only the main thread waits for
+    # the command, so only it may be interrupted.
+    signal.pthread_sigmask(signal.SIG_BLOCK, PASSED_ON)
+    environment = dict(os.environ)
+    if given.socket:
+        environment = filled_in(environment, start_forwarding(given.socket, given.port))
+    pid = spawn(given.command, environment)
+    pass_signals_on(pid, given.everyone)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, PASSED_ON)
+    return reap_until(pid)
+
+
+if __name__ == "__main__":
+    code = main()
+    # No interpreter shutdown: the forwarding thread never ends by itself.
+    os._exit(code)

@@ -1,0 +1,50 @@
+"""What every sandbox looks like from the inside: fixed paths, the base environment, the wrapped command."""
+
+from collections.abc import Sequence
+from pathlib import Path, PurePosixPath
+
+from benchmark.sandbox.contract import FORWARD_PORT, Spec
+
+HOME = PurePosixPath("/home/agent")
+TMP = PurePosixPath("/tmp")  # noqa: S108 - inside, where it is private
+SOCKET = PurePosixPath("/run/agent2/gateway.sock")
+FORWARDER = PurePosixPath("/run/agent2/forwarder.py")
+FORWARDER_SOURCE = Path(__file__).with_name("forwarder.py")
+UID = 1000
+
+PASSWD = f"root:x:0:0:root:/root:/usr/sbin/nologin\nagent:x:{UID}:{UID}:agent:{HOME}:/bin/bash\n"
+GROUP = f"root:x:0:\nagent:x:{UID}:\n"
+HOSTS = "127.0.0.1 localhost\n"
+NSSWITCH = "passwd: files\ngroup: files\nhosts: files\n"
+
+
+def base_environment(python: str, home: str = str(HOME), tmp: str = str(TMP)) -> dict[str, str]:
+    """The variables that a sandbox sets itself; a spec's `env` comes on top."""
+    system = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+    return {
+        "PATH": f"{PurePosixPath(python).parent}:{system}",
+        "HOME": home,
+        "TMPDIR": tmp,
+        "LANG": "C.UTF-8",
+        "USER": "agent",
+        "LOGNAME": "agent",
+    }
+
+
+def forwarded_command(
+    spec: Spec,
+    *,
+    python: str,
+    script: str = str(FORWARDER),
+    socket: str = str(SOCKET),
+    port: int = FORWARD_PORT,
+    flags: Sequence[str] = (),
+) -> list[str]:
+    """The spec's command behind the forwarder, which fills in `{gateway}` and passes signals and the exit code."""
+    options = ["--socket", socket, "--port", str(port)] if spec.socket is not None else []
+    return [python, "-I", script, *options, *flags, "--", *spec.command]
+
+
+def covers(spec: Spec, target: PurePosixPath) -> bool:
+    """Whether one of the spec's own mounts is shown at exactly `target`."""
+    return any(mount.target == target for mount in spec.mounts)

@@ -1,0 +1,72 @@
+"""What every started command has in common: waiting under limits, stopping once, and a log that cannot fill up."""
+
+import contextlib
+import os
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from pathlib import Path
+
+from benchmark.sandbox.contract import Exit
+from benchmark.sandbox.limits import LimitWatch
+
+TICK_S = 0.5
+DEATH_S = 5.0
+"""How long the kernel may take to end what was killed."""
+
+
+class WatchedRunning(ABC):
+    """A `Running` under a `LimitWatch`; each way of isolating says how its command ends."""
+
+    def __init__(self, name: str, watch: LimitWatch) -> None:
+        self.name = name
+        self._watch = watch
+        self._exit: Exit | None = None
+
+    @abstractmethod
+    def _ended_within(self, seconds: float) -> bool:
+        """Block for at most `seconds`; whether the command has ended by itself."""
+
+    @abstractmethod
+    def _ask_to_end(self) -> None:
+        """Send SIGTERM to everything inside."""
+
+    @abstractmethod
+    def _finish(self, *, exceeded: str | None = None, stopped: bool = False) -> Exit:
+        """Kill whatever is left, wait until nothing of it is alive, and give back what it held.
+
+        Raises: SandboxFault: it cannot be ended, or it never came as far as the command.
+        """
+
+    def wait(self, timeout_s: float) -> Exit | None:
+        """Raises: SandboxFault: the sandbox was lost, or failed before the command started."""
+        deadline = time.monotonic() + timeout_s
+        while self._exit is None:
+            left = max(0.0, deadline - time.monotonic())
+            if self._ended_within(min(TICK_S, left)):
+                self._exit = self._finish()
+            elif exceeded := self._watch.exceeded():
+                self._exit = self._finish(exceeded=exceeded)
+            elif left == 0.0:
+                return None
+        return self._exit
+
+    def stop(self, grace_s: float = 2.0) -> Exit:
+        if self._exit is None:
+            if grace_s > 0:
+                self._ask_to_end()
+                self._ended_within(grace_s)
+            self._exit = self._finish(stopped=True)
+        return self._exit
+
+
+@contextlib.contextmanager
+def opened_log(path: Path | None) -> Iterator[int]:
+    """A descriptor that appends to the log. Commands write to it directly: no pipe that could fill up."""
+    if path is not None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    fd = os.open(path or os.devnull, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+    try:
+        yield fd
+    finally:
+        os.close(fd)
