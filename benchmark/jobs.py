@@ -1,17 +1,26 @@
 """Celery jobs of the benchmark room: parse, call one service."""
 
+from typing import Any
+
 from celery import shared_task
+from celery.signals import worker_shutting_down
 from django.conf import settings
 
 from benchmark.models import Run, RunState
 from benchmark.services.execution import run_abandon, run_drive
-from benchmark.services.holding import run_claim
+from benchmark.services.holding import STOPPING, run_claim
 from benchmark.services.queueing import job_send
 from benchmark.services.runs import run_settle
 from benchmark.services.sandboxes import sandbox_reap
 from benchmark.services.slots import Slots, drain
 
 _slots = Slots(settings.AGENT_SLOTS)
+
+
+@worker_shutting_down.connect
+def _stop(**_: Any) -> None:
+    """End what this worker holds, so that its warm shutdown need not wait for a run's whole budget."""
+    STOPPING.set()
 
 
 @shared_task

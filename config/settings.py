@@ -82,7 +82,9 @@ TEMPLATES = [
 DATABASE_URL = env.text("DATABASE_URL", f"sqlite:///{DATA_DIR / 'db.sqlite3'}" if EMBEDDED else None)
 DATABASES = {"default": database_from_url(DATABASE_URL, pool_size=int(env.number("DB_POOL", 20, low=1, high=500)))}
 if not EMBEDDED and DATABASE_URL.startswith("sqlite"):
-    raise ImproperlyConfigured("Set AGENT2_DATABASE_URL to a postgresql:// URL: SQLite serves the embedded default only.")
+    raise ImproperlyConfigured(
+        "Set AGENT2_DATABASE_URL to a postgresql:// URL: SQLite serves the embedded default only."
+    )
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 12}},

@@ -11,7 +11,7 @@ Fault = Literal["artifact", "infra"]
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing wrong or odd with a checkpoint: E_* refuses it, W_* goes with the score, F_* withholds it, I_* is ours."""
+    """Something wrong or odd: E_* refuses the checkpoint, W_* goes with a score, F_* withholds it, I_* is ours."""
 
     code: str
     message: str

@@ -1,9 +1,9 @@
 """Celery jobs of the grading room: parse, call one service."""
 
-from benchmark.services.slots import Slots, drain
 from celery import shared_task
 from django.conf import settings
 
+from benchmark.services.slots import Slots, drain
 from grading.services.evaluations import evaluation_claim, work_waits
 from grading.services.evaluations import evaluation_execute as execute
 from grading.services.intake import submission_take

@@ -9,6 +9,10 @@ from grading.contract import RunnerVerdict
 from grading.models import Evaluation
 
 
+class HoldLost(Exception):
+    """The evaluation is no longer this worker's, or the worker stops."""
+
+
 class Pulse(Protocol):
     """Called at least once a second while the work goes on."""
 
@@ -21,7 +25,7 @@ class GradingRunner(Protocol):
     """Executes one evaluation and waits for its verdict."""
 
     def run(self, *, evaluation: Evaluation, pulse: Pulse) -> RunnerVerdict:
-        """Any exception is a fault of ours."""
+        """Raises: HoldLost: the pulse said stop. Any other exception is a fault of ours."""
         ...
 
 

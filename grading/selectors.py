@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchmark.models import Run
-
 from grading.models import Baseline, Submission, Verdict
 
 

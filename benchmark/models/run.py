@@ -55,7 +55,7 @@ class RunQuerySet(models.QuerySet["Run"]):
         return self.filter(state__in=HELD, heartbeat_at__lt=timezone.now() - timedelta(seconds=age_s))
 
     def move(self, run_id: int, *, before: RunState, after: RunState, held_under: str = "", **values: Any) -> bool:
-        """Move one run if it is still in `before` (and still held under the lease `held_under`); False when somebody else was first."""
+        """Move one run if it is still in `before` (and under that lease, if given); False: somebody was first."""
         rows = self.filter(pk=run_id, state=before)
         if held_under:
             rows = rows.filter(lease=held_under)
@@ -126,7 +126,7 @@ class Run(models.Model):
         return self.state == RunState.RUNNING and self.deadline_at is not None and timezone.now() < self.deadline_at
 
     def elapsed_s(self, moment: Any = None) -> float | None:
-        """Seconds of the agent's budget used at `moment` (default: now, or the end of the agent), None before its start."""
+        """Seconds of the budget used at `moment` (default: now, or the agent's end); None before its start."""
         if self.started_at is None:
             return None
         end = moment or self.ended_at or timezone.now()

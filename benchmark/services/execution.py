@@ -113,7 +113,7 @@ def _run_agent(hold: Hold, prepared: Prepared) -> tuple[RunState, int | None]:
     run = _begin(hold, prepared, token)
     follower = LogFollower(run.pk, prepared.workspace.log_path, secrets=(token,))
     with ExitStack() as stack:
-        gateway = stack.enter_context(
+        stack.enter_context(
             Gateway(
                 socket=prepared.workspace.socket_path,
                 upstream=settings.WORKER_URL,
@@ -121,7 +121,7 @@ def _run_agent(hold: Hold, prepared: Prepared) -> tuple[RunState, int | None]:
             )
         )
         try:
-            running = prepared.sandbox.start(_spec(run, prepared, token, gateway))
+            running = prepared.sandbox.start(_spec(run, prepared, token))
         except SandboxFault as error:
             raise RunEnded(RunState.FAILED, "sandbox_fault", str(error)) from error
         stack.callback(follower.look, final=True)
@@ -150,10 +150,9 @@ def _begin(hold: Hold, prepared: Prepared, token: str) -> Run:
     return run
 
 
-def _spec(run: Run, prepared: Prepared, token: str, gateway: Any) -> Spec:
+def _spec(run: Run, prepared: Prepared, token: str) -> Spec:
     workspace, sandbox = prepared.workspace, prepared.sandbox
-    url = sandbox.gateway_url(gateway.socket)
-    environment = workspace.environment(run, url, token, sandbox.python)
+    environment = workspace.environment(run, token, sandbox.python)
     return Spec(
         name=f"agent2-run-{run.pk}",
         command=["bash", str(workspace.agent_inside / "start.sh")],
@@ -203,7 +202,9 @@ def _outcome_of_exit(run_id: int, outcome: RunState, exit_code: int) -> RunEnded
     """An agent that fails without one submission has failed; with submissions its exit code is only a fact."""
     submitted = Run.objects.values_list("submission_count", flat=True).get(pk=run_id)
     if exit_code and not submitted:
-        return RunEnded(RunState.FAILED, "agent_failed", f"The agent ended with code {exit_code} and submitted nothing.")
+        return RunEnded(
+            RunState.FAILED, "agent_failed", f"The agent ended with code {exit_code} and submitted nothing."
+        )
     return RunEnded(outcome)
 
 

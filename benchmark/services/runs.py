@@ -3,7 +3,7 @@
 import os
 from typing import Any
 
-from django.contrib.auth.models import AbstractBaseUser
+from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils import timezone
@@ -27,7 +27,7 @@ def run_create(
     driver: str = "",
     mode: str = Mode.FREE,
     budget_s: int,
-    created_by: AbstractBaseUser | None = None,
+    created_by: User | None = None,
 ) -> Run:
     """Store a run as queued and ring for a worker.
 
@@ -74,7 +74,7 @@ def run_enqueue(run: Run) -> None:
 
 
 def run_move(run_id: int, *, before: RunState, after: RunState, held_under: str = "", **values: Any) -> bool:
-    """Move a run and record it, in one transaction; False when it was not in `before` (or not under the lease `held_under`)."""
+    """Move a run and record it, in one transaction; False when it was not in `before`, or under another lease."""
     with transaction.atomic():
         if after in TERMINAL:
             values.setdefault("ended_at", timezone.now())
@@ -117,7 +117,9 @@ def run_settle(run_id: int) -> bool:
     run = Run.objects.filter(pk=run_id, state=RunState.FINISHING).first()
     if run is None or grading_room().pending(run_id):
         return False
-    return run_move(run_id, before=RunState.FINISHING, after=RunState(run.outcome), ended_at=run.ended_at or timezone.now())
+    return run_move(
+        run_id, before=RunState.FINISHING, after=RunState(run.outcome), ended_at=run.ended_at or timezone.now()
+    )
 
 
 def worker_name() -> str:

@@ -6,17 +6,19 @@ from functools import cache
 from django.conf import settings
 
 from benchmark.catalogue import Agent
-from benchmark.sandbox.choose import sandbox_for
+from benchmark.sandbox.choose import Kind, sandbox_for
 from benchmark.sandbox.contract import Sandbox
+from benchmark.sandbox.docker import IMAGE_PYTHON
 
 
 @cache
-def _sandbox(kind: str, trusted: bool) -> Sandbox:
+def _sandbox(kind: Kind, trusted: bool) -> Sandbox:
     return sandbox_for(
         kind=kind,
         trusted=trusted,
         python=settings.SANDBOX_PYTHON or sys.executable,
         image=settings.SANDBOX_IMAGE,
+        image_python=settings.SANDBOX_PYTHON or IMAGE_PYTHON,
         read_only=tuple(settings.SANDBOX_READ_ONLY),
     )
 
@@ -27,7 +29,7 @@ def sandbox_for_agent(agent: Agent) -> Sandbox:
 
 
 def sandbox_for_grading() -> Sandbox:
-    """The grading runner's sandbox. The runner is ours, but what it loads is not: without isolation only for the demo."""
+    """The grading runner's sandbox. The runner is ours, what it loads is not: not isolated only for the demo."""
     return _sandbox(settings.SANDBOX, True)
 
 

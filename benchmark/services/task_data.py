@@ -35,7 +35,9 @@ class LocalOrPublic:
         if not folder and not path.is_file():
             self._download(path, url)
         if not path.is_file():
-            raise DataUnavailable(f"{path} is missing. It comes from {url}; {env.PREFIX}{self.setting} names its folder.")
+            raise DataUnavailable(
+                f"{path} is missing. It comes from {url}; {env.PREFIX}{self.setting} names its folder."
+            )
         with path.open("rb") as handle:
             found = hashlib.file_digest(handle, "sha256").hexdigest()
         if found != sha256:

@@ -70,8 +70,8 @@ class Workspace:
             (self.inside / "data", self.data_folder),
         )
 
-    def environment(self, run: Run, gateway_url: str, token: str, python: str) -> Mapping[str, str]:
-        """The reference's variables, and two of ours: MODE and BUDGET_S."""
+    def environment(self, run: Run, token: str, python: str) -> Mapping[str, str]:
+        """The reference's variables, and ours: MODE, BUDGET_S, DRIVER, PYTHON. The sandbox fills in `{gateway}`."""
         return {
             "TASK": run.task,
             "BASE_MODEL": run.base_model,
@@ -79,7 +79,7 @@ class Workspace:
             "MODEL_PATH": str(self.model_inside),
             "DATA_PATH": str(self.inside / "data"),
             "OUTPUT_DIR": str(self.inside / "output"),
-            "GRADING_SERVER_URL": f"{gateway_url}/grading/{token}",
+            "GRADING_SERVER_URL": "{gateway}/grading/" + token,
             "MODE": run.mode,
             "BUDGET_S": str(run.budget_s),
             "DRIVER": run.driver,
@@ -119,7 +119,9 @@ def workspace_make(run: Run, workspace: Workspace, task: Task) -> None:
         (workspace.host / "models" / workspace.base_name).mkdir(exist_ok=True)
         (workspace.host / "data").mkdir(exist_ok=True)
     (workspace.host / "description.md").write_text(task.description, encoding="utf-8")
-    (workspace.host / "instructions.md").write_text(instructions_for(run, task, workspace.model_inside), encoding="utf-8")
+    (workspace.host / "instructions.md").write_text(
+        instructions_for(run, task, workspace.model_inside), encoding="utf-8"
+    )
     run_meta_write(run)
 
 

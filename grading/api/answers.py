@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from benchmark.models import Run
 from django.utils import timezone
 
+from benchmark.models import Run
 from grading.models import Submission, SubmissionState
 from grading.selectors import baseline_score, standing, submission_best, submission_facts
 

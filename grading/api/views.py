@@ -1,22 +1,24 @@
 """The grading API: what an agent in its sandbox can ask. The URL carries the run's secret."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from functools import wraps
-from typing import Any
+from typing import Any, ParamSpec, TypeVar, cast
 
-from benchmark.models import Run, secret_hash
 from channels.db import database_sync_to_async
 from django.http import HttpRequest, JsonResponse
 from django.views.decorators.csrf import csrf_exempt
 
+from benchmark.models import Run, secret_hash
 from grading.api.answers import health_answer, submission_answer, submission_status, time_answer
 from grading.api.body import BadRequest, submit_body
 from grading.models import Submission
 from grading.services.submissions import SubmissionsClosed, submission_receive
 
+P = ParamSpec("P")
+T = TypeVar("T")
 WAIT_FIRST_S, WAIT_MOST_S = 0.008, 0.5
-AsyncView = Callable[..., Awaitable[JsonResponse]]
+AsyncView = Callable[..., Coroutine[Any, Any, JsonResponse]]
 
 
 def _error(message: str, status: int) -> JsonResponse:
@@ -51,8 +53,9 @@ def answering(*methods: str) -> Callable[[AsyncView], AsyncView]:
     return decorate
 
 
-def _in_thread(function: Callable[..., Any]) -> Callable[..., Awaitable[Any]]:
-    return database_sync_to_async(function, thread_sensitive=False)
+def _in_thread(function: Callable[P, T]) -> Callable[P, Awaitable[T]]:
+    """Run database work in a pooled thread, its connection given back afterwards."""
+    return cast(Callable[P, Awaitable[T]], database_sync_to_async(function, thread_sensitive=False))
 
 
 def _url(request: HttpRequest, token: str) -> str:
@@ -67,7 +70,7 @@ async def submit(request: HttpRequest, token: str) -> JsonResponse:
     def receive() -> Submission:
         run = _run_of(token)
         if body.gpu:
-            raise BadRequest("This run was allotted no choice of GPU: leave \"gpu\" out.")
+            raise BadRequest('This run was allotted no choice of GPU: leave "gpu" out.')
         return submission_receive(run=run, model_path=body.model_path, key=body.key)
 
     submission = await _in_thread(receive)()
@@ -141,5 +144,3 @@ async def set_baseline(request: HttpRequest, token: str) -> JsonResponse:
 async def unknown(request: HttpRequest, token: str, rest: str = "") -> JsonResponse:
     """Anything else under the run's URL."""
     return _error("Known here: POST /submit, GET /health, /time, /submissions, /submissions/<n>.", 404)
-
-

@@ -5,4 +5,4 @@ from grading.models.evaluation import Evaluation, EvaluationState
 from grading.models.submission import ENDED, Submission, SubmissionState
 from grading.models.verdict import Verdict
 
-__all__ = ["Baseline", "ENDED", "Evaluation", "EvaluationState", "Submission", "SubmissionState", "Verdict"]
+__all__ = ["ENDED", "Baseline", "Evaluation", "EvaluationState", "Submission", "SubmissionState", "Verdict"]

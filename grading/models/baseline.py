@@ -1,8 +1,8 @@
 """Which evaluation is a run's baseline."""
 
-from benchmark.models import Run
 from django.db import models
 
+from benchmark.models import Run
 from grading.models.evaluation import Evaluation
 
 

@@ -21,7 +21,9 @@ class EvaluationQuerySet(models.QuerySet["Evaluation"]):
     def stale(self, age_s: float) -> Self:
         return self.filter(state=EvaluationState.RUNNING, heartbeat_at__lt=timezone.now() - timedelta(seconds=age_s))
 
-    def move(self, pk: int, *, before: EvaluationState, after: EvaluationState, held_under: str = "", **values: Any) -> bool:
+    def move(
+        self, pk: int, *, before: EvaluationState, after: EvaluationState, held_under: str = "", **values: Any
+    ) -> bool:
         """Move one evaluation if it is still in `before` (and held under that lease, if given)."""
         rows = self.filter(pk=pk, state=before)
         if held_under:

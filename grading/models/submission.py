@@ -2,10 +2,10 @@
 
 from typing import Any, Self
 
-from benchmark.models import Run
 from django.db import models
 from django.utils import timezone
 
+from benchmark.models import Run
 from grading.models.evaluation import Evaluation
 from grading.models.verdict import Verdict
 

@@ -2,18 +2,18 @@
 
 from pathlib import Path
 
+from django.db import transaction
+
 from benchmark.models import EventKind, Run
 from benchmark.services.events import event_record
 from benchmark.services.queueing import job_send_on_commit
-from django.db import transaction
-
 from grading.models import Baseline, Evaluation, EvaluationState
-from grading.services.places import engine_in_force, facts_of_base
+from grading.services.places import digest_of_base, engine_in_force, facts_of_base
 
 
 def baseline_request(run_id: int, base_folder: Path) -> None:
     """Attach the run to its baseline's evaluation, and queue that unless its verdict is stored."""
-    digest = facts_of_base(base_folder).digest
+    digest = digest_of_base(facts_of_base(base_folder))
     with transaction.atomic():
         run = Run.objects.get(pk=run_id)
         Run.objects.filter(pk=run_id).update(base_digest=digest)

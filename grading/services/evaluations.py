@@ -7,17 +7,18 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import uuid4
 
-from benchmark.models import EventKind
-from benchmark.services.events import event_record
-from benchmark.services.runs import run_settle, worker_name
 from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.db.models import F, Max, Q
 from django.utils import timezone
 
+from benchmark.models import EventKind
+from benchmark.services.events import event_record
+from benchmark.services.holding import STOPPING
+from benchmark.services.runs import run_settle, worker_name
 from grading.contract import Finding, RunnerVerdict
 from grading.models import Baseline, Evaluation, EvaluationState, Submission, SubmissionState, Verdict
-from grading.ports import grading_runner
+from grading.ports import HoldLost, grading_runner
 from grading.services.baselines import baseline_announce
 from grading.services.submissions import submission_announce, submission_end, verdict_of_failure
 
@@ -40,7 +41,7 @@ class Claim:
         if phase:
             values |= {"phase": phase, "n_done": done, "n_expected": of}
         held = Evaluation.objects.filter(pk=self.evaluation.pk, state=EvaluationState.RUNNING, lease=self.lease)
-        if not held.update(**values):
+        if STOPPING.is_set() or not held.update(**values):
             return False
         now, facts = time.monotonic(), (phase, done, of)
         if phase and facts != self.told and (now - self.told_at >= PROGRESS_EVERY_S or phase != (self.told or "x")[0]):
@@ -95,9 +96,7 @@ def _begin(submission: Submission) -> bool:
     """Move a submission to grading; the database allows one per run."""
     try:
         with transaction.atomic():
-            moved = Submission.objects.move(
-                submission.pk, before=SubmissionState.QUEUED, after=SubmissionState.GRADING
-            )
+            moved = Submission.objects.move(submission.pk, before=SubmissionState.QUEUED, after=SubmissionState.GRADING)
             if moved:
                 submission.refresh_from_db()
                 submission_announce(submission)
@@ -128,6 +127,9 @@ def evaluation_execute(claim: Claim) -> None:
     """Run the grading runner for a claimed evaluation and store what came of it."""
     try:
         verdict = grading_runner().run(evaluation=claim.evaluation, pulse=claim.pulse)
+    except HoldLost:
+        evaluation_release(claim)
+        return
     except Exception as error:
         log.exception("evaluation %s failed", claim.evaluation.pk)
         fault = Finding("I_GRADER", f"{type(error).__name__}: {error}", "Nothing to mend: the fault is the platform's.")
@@ -139,10 +141,32 @@ def evaluation_execute(claim: Claim) -> None:
         _store(claim, verdict)
 
 
+def evaluation_release(claim: Claim) -> None:
+    """Give up the hold, because this worker stops, without using up an attempt. Nothing if it is not ours any more."""
+    with transaction.atomic():
+        moved = Evaluation.objects.move(
+            claim.evaluation.pk,
+            before=EvaluationState.RUNNING,
+            after=EvaluationState.QUEUED,
+            held_under=claim.lease,
+            lease="",
+            attempts=claim.evaluation.attempts - 1,
+        )
+        if moved:
+            _requeue(claim.evaluation)
+
+
+def _requeue(evaluation: Evaluation) -> None:
+    for submission in evaluation.submissions.filter(state=SubmissionState.GRADING).select_related("run"):
+        if Submission.objects.move(submission.pk, before=SubmissionState.GRADING, after=SubmissionState.QUEUED):
+            submission.refresh_from_db()
+            submission_announce(submission)
+
+
 def _store(claim: Claim, told: RunnerVerdict) -> None:
     """The verdict, its evaluation and every waiting submission change together."""
     evaluation = claim.evaluation
-    common = {
+    common: dict[str, Any] = {
         "protocol": told.protocol,
         "digest": evaluation.digest,
         "warnings": [finding.as_dict() for finding in told.warnings],
@@ -221,14 +245,9 @@ def evaluation_fault(evaluation: Evaluation, lease: str, finding: Finding) -> No
         )
         if not moved:
             return
-        for submission in evaluation.submissions.filter(state=SubmissionState.GRADING).select_related("run"):
-            if again:
-                Submission.objects.move(
-                    submission.pk, before=SubmissionState.GRADING, after=SubmissionState.QUEUED
-                )
-                submission.refresh_from_db()
-                submission_announce(submission)
-        if not again:
+        if again:
+            _requeue(evaluation)
+        else:
             _give_up(evaluation, finding)
 
 
@@ -237,5 +256,7 @@ def _give_up(evaluation: Evaluation, finding: Finding) -> None:
     for submission in evaluation.submissions.pending().select_related("run"):
         verdict = verdict_of_failure(protocol=evaluation.protocol, finding=finding, digest=evaluation.digest)
         submission_end(submission, after=SubmissionState.ERRORED, verdict=verdict)
-    for run_id in Baseline.objects.filter(evaluation=evaluation, run__state="preparing").values_list("run_id", flat=True):
+    for run_id in Baseline.objects.filter(evaluation=evaluation, run__state="preparing").values_list(
+        "run_id", flat=True
+    ):
         baseline_announce(run_id, evaluation)

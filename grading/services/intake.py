@@ -2,14 +2,15 @@
 
 import logging
 from datetime import timedelta
+from typing import Any
 
-from benchmark.services.queueing import job_send_on_commit
-from benchmark.services.runs import run_settle
 from django.conf import settings
 from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
+from benchmark.services.queueing import job_send_on_commit
+from benchmark.services.runs import run_settle
 from grading.contract import Finding
 from grading.intake import IntakeLimits, IntakeReport, checkpoint_take
 from grading.models import Evaluation, EvaluationState, Submission, SubmissionState
@@ -59,14 +60,14 @@ def _report(submission: Submission) -> IntakeReport:
         model_path=submission.model_path,
         base=place.base,
         store=checkpoint_store(),
-        limits=IntakeLimits(max_bytes=int(settings.CHECKPOINT_MAX_GB * 1024**3)),
+        limits=IntakeLimits(total_bytes=int(settings.CHECKPOINT_MAX_GB * 1024**3)),
     )
 
 
-def _facts(report: IntakeReport | None) -> dict[str, object]:
+def _facts(report: IntakeReport | None) -> dict[str, Any]:
     if report is None:
         return {}
-    told = report.as_dict()
+    told: dict[str, Any] = report.as_dict()
     told["warnings"] = [f.as_dict() for f in report.findings if f.code.startswith("W_")]
     return told
 
@@ -74,7 +75,7 @@ def _facts(report: IntakeReport | None) -> dict[str, object]:
 def _end(submission: Submission, after: SubmissionState, finding: Finding, report: IntakeReport | None) -> None:
     with transaction.atomic():
         verdict = verdict_of_failure(
-            protocol=submission.run.protocol, finding=finding, digest=report.digest if report else ""
+            protocol=submission.run.protocol, finding=finding, digest=(report and report.digest) or ""
         )
         submission_end(submission, after=after, verdict=verdict, intake=_facts(report))
     run_settle(submission.run_id)
@@ -88,7 +89,7 @@ def _accept(submission: Submission, report: IntakeReport) -> None:
             evaluation = _evaluation(submission, report)
         values = {
             "evaluation": evaluation,
-            "digest": report.digest,
+            "digest": report.digest or "",
             "size_bytes": report.bytes,
             "intake": _facts(report),
             "lease": "",
@@ -105,7 +106,7 @@ def _accept(submission: Submission, report: IntakeReport) -> None:
 def _evaluation(submission: Submission, report: IntakeReport) -> Evaluation:
     run = submission.run
     evaluation, _ = Evaluation.objects.get_or_create(
-        digest=report.digest,
+        digest=report.digest or "",
         base_digest=run.base_digest,
         protocol=run.protocol,
         engine=engine_in_force(),

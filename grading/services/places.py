@@ -5,14 +5,14 @@ import json
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from django.conf import settings
+
 from benchmark.catalogue import agent_get, task_get
 from benchmark.models import Run
 from benchmark.services.base_models import base_model_folder
 from benchmark.services.locking import held_alone
 from benchmark.services.task_data import task_data
 from benchmark.services.workspace import workspace_of
-from django.conf import settings
-
 from grading.intake import BaseFacts, View, base_facts
 from grading.models import Evaluation
 
@@ -42,16 +42,26 @@ def base_folder_of(base_model: str) -> Path:
 
 
 def facts_of_base(folder: Path) -> BaseFacts:
-    """The base model's fingerprint, computed once for its present files (names, sizes, times)."""
-    files = sorted((str(p.relative_to(folder)), p.stat().st_size, p.stat().st_mtime_ns) for p in folder.rglob("*") if p.is_file())
-    key = hashlib.sha256(json.dumps([str(folder), files]).encode()).hexdigest()[:24]
-    path = settings.DATA_DIR / "base_facts" / f"{key}.json"
+    """The base model's fingerprint, read once for its present files.
+
+    Raises: BaseModelFault: the folder is no whole checkpoint.
+    """
+    name = hashlib.sha256(str(folder).encode()).hexdigest()[:24]
+    path = settings.DATA_DIR / "base_facts" / f"{name}.json"
     with held_alone(path.with_suffix(".lock")):
         if path.exists():
-            return BaseFacts.from_json(path.read_text())
+            facts = BaseFacts.from_dict(json.loads(path.read_text()))
+            if facts.is_current():
+                return facts
         facts = base_facts(folder)
-        path.write_text(facts.to_json())
+        path.write_text(json.dumps(facts.as_dict()))
     return facts
+
+
+def digest_of_base(facts: BaseFacts) -> str:
+    """SHA-256 over what decides a base model's score: configuration, weights, tokenizer. Not where the folder lies."""
+    told = {key: value for key, value in facts.as_dict().items() if key not in ("folder", "stamps")}
+    return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
 
 
 @dataclass(frozen=True)

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from benchmark.models import Run
 from django.db import transaction
 
+from benchmark.models import Run
 from grading.contract import Finding
 from grading.models import EvaluationState, Submission, SubmissionState
 from grading.services.baselines import baseline_evaluation, baseline_request

@@ -6,24 +6,20 @@ import time
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, cast
+
+from django.conf import settings
 
 from benchmark.catalogue import task_get
 from benchmark.sandbox.contract import Exit, Limits, Mount, Sandbox, SandboxFault, Spec
 from benchmark.services.sandboxes import sandbox_for_grading
 from benchmark.services.task_data import task_data
-from django.conf import settings
-
-from grading.contract import Finding, RunnerSpec, RunnerVerdict
+from grading.contract import EngineName, Finding, RunnerSpec, RunnerVerdict
 from grading.models import Evaluation
-from grading.ports import Pulse
+from grading.ports import HoldLost, Pulse
 from grading.services.places import base_folder_of, checkpoint_store, evaluation_folder
 
 CODE = PurePosixPath("/opt/agent2")
-
-
-class HoldLost(Exception):
-    """Another worker has the evaluation now."""
 
 
 class SandboxRunner:
@@ -75,7 +71,7 @@ def _spec(evaluation: Evaluation, places: Mapping[str, Mount]) -> RunnerSpec:
         held_out=str(places["held_out"].target),
         checkpoint=str(places["checkpoint"].target),
         reference=str(places["reference"].target),
-        engine=settings.ENGINE,
+        engine=cast(EngineName, settings.ENGINE),
         device=settings.DEVICE,
         dtype=settings.DTYPE,
         batch_size=settings.BATCH_SIZE,
@@ -125,7 +121,9 @@ def _follow(wait: Any, log_path: Path, pulse: Pulse) -> Exit:
         if not pulse(phase, done, of):
             raise HoldLost
         if time.monotonic() > deadline:
-            raise SandboxFault(f"The evaluation took longer than {settings.EVALUATION_DEADLINE_S:g} s; it was in {phase}.")
+            raise SandboxFault(
+                f"The evaluation took longer than {settings.EVALUATION_DEADLINE_S:g} s; it was in {phase}."
+            )
 
 
 def _new_lines(path: Path, offset: int) -> tuple[list[dict[str, Any]], int]:

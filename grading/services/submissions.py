@@ -4,13 +4,13 @@ import os
 from typing import Any
 from uuid import uuid4
 
-from benchmark.models import EventKind, Run
-from benchmark.services.events import event_record
-from benchmark.services.queueing import job_send_on_commit
 from django.db import IntegrityError, transaction
 from django.db.models import F
 from django.utils import timezone
 
+from benchmark.models import EventKind, Run
+from benchmark.services.events import event_record
+from benchmark.services.queueing import job_send_on_commit
 from grading.contract import Finding
 from grading.models import ENDED, Submission, SubmissionState, Verdict
 from grading.selectors import baseline_score, submission_facts

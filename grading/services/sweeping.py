@@ -2,11 +2,11 @@
 
 from datetime import timedelta
 
-from benchmark.services.queueing import job_send
-from benchmark.services.sandboxes import sandbox_reap
 from django.conf import settings
 from django.utils import timezone
 
+from benchmark.services.queueing import job_send
+from benchmark.services.sandboxes import sandbox_reap
 from grading.contract import Finding
 from grading.models import Evaluation, EvaluationState, Submission, SubmissionState
 from grading.services.evaluations import evaluation_fault, work_waits

@@ -1,0 +1,54 @@
+"""Whether this machine can do a worker's work; asked before it takes any."""
+
+import shutil
+import subprocess
+
+from django.conf import settings
+from django.db import connection
+
+from benchmark.sandbox.contract import SandboxFault
+from benchmark.services.sandboxes import sandbox_for_grading
+
+FREE_MIN_BYTES = 2 * 1024**3
+
+
+def worker_problems(queues: set[str]) -> list[str]:
+    """One sentence for each thing that is missing; empty when the worker can start."""
+    problems = [_database(), _disk()]
+    if queues & {"agents", "grading"}:
+        problems.append(_sandbox())
+    if "grading" in queues:
+        problems.append(_engine())
+    return [problem for problem in problems if problem]
+
+
+def _database() -> str:
+    try:
+        connection.ensure_connection()
+    except Exception as error:
+        return f"The database cannot be reached ({error}): set AGENT2_DATABASE_URL."
+    return ""
+
+
+def _disk() -> str:
+    settings.DATA_DIR.mkdir(parents=True, exist_ok=True)
+    free = shutil.disk_usage(settings.DATA_DIR).free
+    return (
+        "" if free >= FREE_MIN_BYTES else f"{settings.DATA_DIR} has only {free / 1024**3:.1f} GiB free; 2 are needed."
+    )
+
+
+def _sandbox() -> str:
+    try:
+        return sandbox_for_grading().unavailable() or ""
+    except SandboxFault as error:
+        return str(error)
+
+
+def _engine() -> str:
+    python = settings.RUNNER_PYTHON or sandbox_for_grading().python
+    if settings.SANDBOX == "docker":
+        return ""
+    code = f"import importlib.util as u, sys; sys.exit(u.find_spec({settings.ENGINE!r}) is None)"
+    found = subprocess.run([python, "-c", code], check=False, capture_output=True).returncode == 0
+    return "" if found else f"{python} has no {settings.ENGINE}: install it there, or set AGENT2_RUNNER_PYTHON."
