@@ -64,7 +64,7 @@ def system_args() -> Iterator[str]:
 
 def private_targets(spec: Spec) -> list[PurePosixPath]:
     """Where the sandbox gets memory-backed folders of its own, unless the spec mounts something there."""
-    wanted = (inside.TMP, inside.HOME, PurePosixPath("/dev/shm"))  # noqa: S108 - inside
+    wanted = (inside.TMP, inside.HOME, inside.SHM)
     return [target for target in wanted if not inside.covers(spec, target)]
 
 
@@ -85,20 +85,17 @@ def mount_args(mounts: Sequence[Mount]) -> Iterator[str]:
         yield from ("--ro-bind" if mount.read_only else "--bind", str(mount.source.absolute()), str(mount.target))
 
 
-def gpu_args(gpus: Sequence[str]) -> Iterator[str]:
+def gpu_args(gpus: Sequence[str], devices: Path = Path("/dev")) -> Iterator[str]:
+    """The NVIDIA devices: the numbered ones asked for, or `all`, and those that every program needs."""
     if not gpus:
         return
-    for name in [*GPU_DEVICES, *(f"nvidia{_gpu_number(gpu)}" for gpu in gpus)]:
-        if Path("/dev", name).exists():
-            yield from ("--dev-bind", f"/dev/{name}", f"/dev/{name}")
-        elif name not in GPU_DEVICES:
-            raise SandboxFault(f"this host has no /dev/{name}")
-
-
-def _gpu_number(gpu: str) -> str:
-    if not re.fullmatch(r"\d+", gpu):
-        raise SandboxFault(f"bubblewrap takes GPUs by number, not {gpu!r}")
-    return gpu
+    cards = {path.name for path in devices.glob("nvidia*") if re.fullmatch(r"nvidia\d+", path.name)}
+    wanted = cards if list(gpus) == ["all"] else {f"nvidia{gpu}" for gpu in gpus}
+    if not wanted or not wanted <= cards:
+        raise SandboxFault(f"no GPU here is {', '.join(gpus)}; bubblewrap takes the numbers of /dev/nvidia*, or all")
+    for name in [*sorted(wanted), *GPU_DEVICES]:
+        if (devices / name).exists():
+            yield from ("--dev-bind", str(devices / name), f"/dev/{name}")
 
 
 def environment_args(python: str, env: Mapping[str, str]) -> Iterator[str]:

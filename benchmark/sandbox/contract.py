@@ -1,7 +1,9 @@
-"""The sandbox protocol: how untrusted code runs. Implementations: `bubblewrap`, `docker`; `process` for trusted code only.
+"""The sandbox protocol: how untrusted code runs.
 
-Inside there is no network at all. Where `Spec.socket` is given, that host UNIX socket is mounted and a forwarder
-presents it to the command as `http://127.0.0.1:<FORWARD_PORT>`. The sandbox has its own PID namespace, a private
+Implementations: `bubblewrap`, `docker`; `process` for trusted code only. Inside there is no network at all. Where
+`Spec.socket` is given, that host UNIX socket is mounted and a forwarder presents it to the command as
+`http://127.0.0.1:<FORWARD_PORT>` (in `process`: some free port). `{gateway}` in the values of `Spec.env` becomes that
+URL, so the command learns it without knowing the kind. The sandbox has its own PID namespace, a private
 `/tmp` and HOME, `/proc`, `/dev`, and sees only the given mounts.
 """
 
@@ -11,6 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import Protocol
 
 FORWARD_PORT = 8900
+PRIVATE_TMP = PurePosixPath("/tmp")  # noqa: S108 - inside, where it is the sandbox's own
 
 
 class SandboxFault(Exception):
@@ -46,10 +49,12 @@ class Spec:
     command: Sequence[str]
     mounts: Sequence[Mount] = ()
     env: Mapping[str, str] = field(default_factory=dict)
-    """The whole environment apart from PATH, HOME, TMPDIR and LANG, which the sandbox sets."""
-    workdir: PurePosixPath = PurePosixPath("/tmp")
+    """The whole environment apart from PATH, HOME, TMPDIR, LANG and USER, which the sandbox sets; `{gateway}` in it is
+    filled in when there is a `socket`."""
+    workdir: PurePosixPath = PRIVATE_TMP
     limits: Limits = Limits()
     gpus: Sequence[str] = ()
+    """Numbers such as `0`, or the one word `all`; Docker also takes UUIDs."""
     socket: Path | None = None
     log_path: Path | None = None
     """Where raw stdout and stderr, merged, are appended to; created if absent."""
@@ -68,7 +73,10 @@ class Running(Protocol):
     """A started command."""
 
     def wait(self, timeout_s: float) -> Exit | None:
-        """The exit, or None when `timeout_s` passed first. Enforces the limits while it waits."""
+        """The exit, or None when `timeout_s` passed first. Enforces the limits while it waits.
+
+        Raises: SandboxFault: the sandbox was lost, or failed before the command started.
+        """
         ...
 
     def stop(self, grace_s: float = 2.0) -> Exit:
@@ -90,7 +98,7 @@ class Sandbox(Protocol):
         ...
 
     def start(self, spec: Spec) -> Running:
-        """Start the command.
+        """Start the command. Whoever starts it also waits, in the same thread: it ends when that thread does.
 
         Raises: SandboxFault.
         """

@@ -107,7 +107,7 @@ class DockerSandbox:
         command = inside.forwarded_command(spec, python=self.python, flags=["--everyone"])
         return {
             "image": self.image,
-            "name": f"agent2-{spec.name}",
+            "name": spec.name,
             "labels": {LABEL: spec.name},
             "entrypoint": command[:1],
             "command": command[1:],
@@ -124,7 +124,7 @@ class DockerSandbox:
             "cap_drop": ["ALL"],
             "security_opt": ["no-new-privileges:true"],
             "ipc_mode": "private",
-            "device_requests": [DeviceRequest(device_ids=list(spec.gpus), capabilities=[["gpu"]])] if spec.gpus else [],
+            "device_requests": _device_requests(spec.gpus),
             # Output goes to whoever is attached and is not kept a second time by the engine.
             "log_config": LogConfig(type=LogConfig.types.NONE),
             **_limit_options(spec.limits, baseline_bytes),
@@ -135,7 +135,7 @@ class DockerSandbox:
         common = f"rw,exec,nosuid,nodev,size={size}"
         wanted = {
             inside.TMP: f"{common},mode=1777",
-            PurePosixPath("/dev/shm"): f"{common},mode=1777",  # noqa: S108 - inside
+            inside.SHM: f"{common},mode=1777",
             inside.HOME: f"{common},mode=0700,uid={self.user[0]},gid={self.user[1]}",
         }
         return {str(target): how for target, how in wanted.items() if not inside.covers(spec, target)}
@@ -148,6 +148,13 @@ class DockerSandbox:
                     container.remove(force=True, v=True)
         except ENGINE_ERRORS as error:
             raise SandboxFault(f"Docker cannot remove {name}: {error}") from error
+
+
+def _device_requests(gpus: Sequence[str]) -> list[DeviceRequest]:
+    if not gpus:
+        return []
+    which: dict[str, Any] = {"count": -1} if list(gpus) == ["all"] else {"device_ids": list(gpus)}
+    return [DeviceRequest(capabilities=[["gpu"]], **which)]
 
 
 def _limit_options(wanted: Limits, baseline_bytes: int) -> dict[str, Any]:

@@ -46,7 +46,7 @@ class DockerRunning(WatchedRunning):
         self._container.reload()
         pid = self._container.attrs["State"]["Pid"]
         # Readable only for a worker that is root; otherwise the size of each bounds them.
-        targets = [inside.TMP, inside.HOME, "/dev/shm"]  # noqa: S108 - inside
+        targets = [inside.TMP, inside.HOME, inside.SHM]
         self._watch.private = [f"/proc/{pid}/root{target}" for target in targets] if pid else []
 
     def _copy_output(self, stream: Iterable[bytes]) -> None:

@@ -20,6 +20,7 @@ from collections.abc import Mapping, Sequence
 PASSED_ON = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
 CHUNK = 1 << 16
 LINGER_S = 5.0
+LONGEST_ADDRESS = 107
 
 
 async def pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -69,8 +70,17 @@ async def serve(listener: socket.socket, path: str) -> None:
         await server.serve_forever()
 
 
+def connectable(path: str) -> str:
+    """The path, or where it is too long for a socket's address (107 bytes), one through its folder's descriptor."""
+    if len(os.fsencode(path)) <= LONGEST_ADDRESS:
+        return path
+    folder, name = os.path.split(path)
+    return f"/proc/self/fd/{os.open(folder, os.O_PATH | os.O_DIRECTORY)}/{name}"
+
+
 def start_forwarding(path: str, port: int) -> str:
     """Listen, forward in a thread of its own, and return the base URL. Connections queue from this moment on."""
+    path = connectable(path)
     listener = socket.create_server(("127.0.0.1", port), backlog=512)
     threading.Thread(target=lambda: asyncio.run(serve(listener, path)), daemon=True).start()
     return f"http://127.0.0.1:{listener.getsockname()[1]}"

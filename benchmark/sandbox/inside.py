@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
-from benchmark.sandbox.contract import FORWARD_PORT, Spec
+from benchmark.sandbox.contract import FORWARD_PORT, PRIVATE_TMP, Spec
 
 HOME = PurePosixPath("/home/agent")
-TMP = PurePosixPath("/tmp")  # noqa: S108 - inside, where it is private
+TMP = PRIVATE_TMP
+SHM = PurePosixPath("/dev/shm")  # noqa: S108 - inside
 SOCKET = PurePosixPath("/run/agent2/gateway.sock")
 FORWARDER = PurePosixPath("/run/agent2/forwarder.py")
 FORWARDER_SOURCE = Path(__file__).with_name("forwarder.py")
@@ -22,7 +23,7 @@ def base_environment(python: str, home: str = str(HOME), tmp: str = str(TMP)) ->
     """The variables that a sandbox sets itself; a spec's `env` comes on top."""
     system = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
     return {
-        "PATH": f"{PurePosixPath(python).parent}:{system}",
+        "PATH": f"{PurePosixPath(python).parent}:{system}" if "/" in python else system,
         "HOME": home,
         "TMPDIR": tmp,
         "LANG": "C.UTF-8",

@@ -1,0 +1,98 @@
+"""The gateway within this process: a server in a thread of its own, so it cannot outlive the worker that needs it."""
+
+import contextlib
+import os
+import socket
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+
+import uvicorn
+
+from benchmark.gateway.grading_route import GradingRoute
+from benchmark.gateway.routes import GatewayApp, Route
+
+STOP_S = 5.0
+
+
+class Gateway:
+    """Serves a UNIX socket from `start` to `stop`, or as a context manager.
+
+    It listens as soon as `start` returns. The socket is open to everybody: the folder around it is what protects it.
+    """
+
+    def __init__(
+        self, *, socket: Path, upstream: str = "", prefixes: Sequence[str] = (), routes: Sequence[Route] = ()
+    ) -> None:
+        """`upstream` with `prefixes` makes the grading route; `routes` are further ones."""
+        self.path = socket
+        self.routes = [*([GradingRoute(upstream, prefixes)] if upstream else []), *routes]
+        self._server: uvicorn.Server | None = None
+        self._thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        """Raises: OSError: the socket cannot be made."""
+        listener = listening_socket(self.path)
+        self._server = uvicorn.Server(server_config(GatewayApp(self.routes)))
+        self._thread = threading.Thread(
+            target=self._server.run, kwargs={"sockets": [listener]}, name=f"gateway {self.path}", daemon=True
+        )
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End open requests, close and remove the socket. Idempotent."""
+        if self._server is None or self._thread is None:
+            return
+        self._server.should_exit = True
+        self._server.force_exit = True
+        self._thread.join(STOP_S)
+        self._server = None
+        self.path.unlink(missing_ok=True)
+
+    def __enter__(self) -> "Gateway":
+        self.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+
+def server_config(app: GatewayApp) -> uvicorn.Config:
+    return uvicorn.Config(
+        app,
+        loop="asyncio",
+        ws="none",
+        lifespan="on",
+        log_config=None,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        date_header=False,
+        proxy_headers=False,
+        timeout_graceful_shutdown=1,
+    )
+
+
+def listening_socket(path: Path) -> socket.socket:
+    """A listening UNIX socket at `path`, in place of one that a lost worker left there.
+
+    The kernel takes at most 107 bytes of path, so it is named through its folder's descriptor.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.unlink(missing_ok=True)
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        listener.bind(f"/proc/self/fd/{folder}/{path.name}")
+        os.chmod(path, 0o666)  # noqa: S103 - see the class
+        listener.listen(2048)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            listener.close()
+        raise
+    finally:
+        os.close(folder)
+    return listener
