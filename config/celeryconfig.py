@@ -4,7 +4,11 @@ from typing import Any
 
 from django.conf import settings
 
-broker_url = settings.BROKER_URL or "filesystem://"
+from config.broker import register
+
+register()
+
+broker_url = settings.BROKER_URL or "folder://"
 task_ignore_result = True
 task_acks_late = False
 worker_prefetch_multiplier = 1

@@ -1,0 +1,44 @@
+"""The embedded default's broker: kombu's filesystem transport, with messages that appear and vanish whole.
+
+kombu creates a message file before it fills it, so a consumer can meet an empty one and stop. Here a message is written
+under another name and renamed; taking one is a rename too, which only one consumer can do.
+"""
+
+import contextlib
+import os
+from pathlib import Path
+from queue import Empty
+from typing import Any
+from uuid import uuid4
+
+from kombu.transport import TRANSPORT_ALIASES, filesystem
+from kombu.utils.json import dumps, loads
+
+
+class Channel(filesystem.Channel):  # type: ignore[misc]
+    def _put(self, queue: str, payload: Any, **_: Any) -> None:
+        folder = Path(self.data_folder_out)
+        name = uuid4().hex
+        draft = folder / f"{name}.draft"
+        draft.write_text(dumps(payload))
+        draft.rename(folder / f"{draft.stat().st_mtime_ns}-{name}.{queue}.msg")
+
+    def _get(self, queue: str) -> Any:
+        folder = Path(self.data_folder_in)
+        for name in sorted(name for name in os.listdir(folder) if name.partition(".")[2] == f"{queue}.msg"):
+            mine = folder / f"{name}.taken"
+            with contextlib.suppress(FileNotFoundError):
+                (folder / name).rename(mine)
+                text = mine.read_text()
+                mine.unlink()
+                return loads(text)
+        raise Empty
+
+
+class Transport(filesystem.Transport):  # type: ignore[misc]
+    Channel = Channel
+
+
+def register() -> None:
+    """Make `folder://` a broker URL."""
+    TRANSPORT_ALIASES["folder"] = "config.broker:Transport"

@@ -1,0 +1,155 @@
+"""The whole platform as processes: a server, a worker, and an HTTP client, on either deployment."""
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import httpx
+import psycopg
+import pytest
+import redis
+
+ROOT = Path(__file__).resolve().parents[2]
+AGENTS = ROOT / "tests" / "journeys" / "agents"
+POSTGRES = os.environ.get("AGENT2_TEST_POSTGRES", "postgresql://postgres@127.0.0.1:5432/postgres")
+REDIS = os.environ.get("AGENT2_TEST_REDIS", "redis://127.0.0.1:6379/9")
+INSTANT = "grading.services.instant_runner.InstantRunner"
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@contextlib.contextmanager
+def services() -> Iterator[dict[str, str]]:
+    """A fresh PostgreSQL database and an empty Redis; skips where either cannot be reached."""
+    name = f"agent2_{uuid4().hex[:10]}"
+    try:
+        admin = psycopg.connect(POSTGRES, autocommit=True, connect_timeout=3)
+        redis.Redis.from_url(REDIS, socket_connect_timeout=3).flushdb()
+    except (psycopg.Error, redis.RedisError) as error:
+        pytest.skip(f"PostgreSQL or Redis cannot be reached: {error}")
+    with admin:
+        admin.execute(f"CREATE DATABASE {name}")
+        try:
+            yield {"AGENT2_DATABASE_URL": POSTGRES.rsplit("/", 1)[0] + "/" + name, "AGENT2_REDIS_URL": REDIS}
+        finally:
+            admin.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@dataclass
+class Platform:
+    """Processes share `data`; `extra` are further environment variables."""
+
+    data: Path
+    extra: dict[str, str] = field(default_factory=dict)
+    port: int = field(default_factory=free_port)
+    server: subprocess.Popen[bytes] | None = None
+    worker: subprocess.Popen[bytes] | None = None
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def environment(self) -> dict[str, str]:
+        own = {
+            "AGENT2_DATA_DIR": str(self.data),
+            "AGENT2_PUBLIC_URL": self.url,
+            "AGENT2_AGENT_DIRS": str(AGENTS),
+            "AGENT2_HEARTBEAT_S": "1",
+            "AGENT2_SWEEP_S": "0.5",
+            "AGENT2_GRADING_RUNNER": INSTANT,
+            "DJANGO_SETTINGS_MODULE": "config.settings",
+        }
+        clean = {name: value for name, value in os.environ.items() if not name.startswith("AGENT2_")}
+        return clean | own | self.extra
+
+    def manage(self, *args: str) -> str:
+        done = subprocess.run(
+            [sys.executable, "manage.py", *args], cwd=ROOT, env=self.environment, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    def _spawn(self, name: str, *args: str) -> subprocess.Popen[bytes]:
+        self.data.mkdir(parents=True, exist_ok=True)
+        with (self.data / f"{name}.log").open("ab") as log:
+            return subprocess.Popen(
+                [sys.executable, *args], cwd=ROOT, env=self.environment, stdout=log, stderr=log, start_new_session=True
+            )
+
+    def start_server(self) -> None:
+        self.server = self._spawn(
+            "server", "-m", "uvicorn", "config.asgi:application", "--port", str(self.port), "--log-level", "warning"
+        )
+        self.until(self._answers, 30, "the server answers")
+
+    def _answers(self) -> bool:
+        with contextlib.suppress(httpx.TransportError):
+            return httpx.get(f"{self.url}/api/runs/", timeout=5).status_code == 200
+        return False
+
+    def start_worker(self) -> None:
+        self.worker = self._spawn("worker", "manage.py", "worker")
+
+    def start(self) -> "Platform":
+        self.manage("migrate", "-v0")
+        self.start_server()
+        self.start_worker()
+        return self
+
+    def kill(self, which: str, how: int = signal.SIGKILL) -> None:
+        """Signal the server or the worker with its whole session, and wait for it."""
+        process: subprocess.Popen[bytes] | None = getattr(self, which)
+        if process is not None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, how)
+            process.wait(30)
+            setattr(self, which, None)
+
+    def stop(self) -> None:
+        self.kill("worker", signal.SIGTERM)
+        self.kill("server", signal.SIGTERM)
+
+    def run(self, base: Path, driver: str, budget: int = 60, agent: str = "scripted") -> str:
+        """Queue a run; its slug."""
+        told = self.manage(
+            *("run", "--agent", agent, "--task", "arithmetic", "--base-model", str(base), "--driver", driver),
+            *("--budget", f"{budget}s", "--detach"),
+        )
+        return told.strip().rstrip("/").rsplit("/", 1)[1]
+
+    def get(self, slug: str, part: str = "") -> Any:
+        answer = httpx.get(f"{self.url}/api/runs/{slug}/{part}", timeout=20)
+        answer.raise_for_status()
+        return answer.json()
+
+    def state(self, slug: str) -> str:
+        return str(self.get(slug)["state"])
+
+    def ended(self, slug: str, timeout: float = 60) -> dict[str, Any]:
+        """The run once it is terminal."""
+        ends = ("finished", "failed", "cancelled", "timed_out")
+        self.until(lambda: self.state(slug) in ends, timeout, f"{slug} ends")
+        return dict(self.get(slug))
+
+    def until(self, true: Callable[[], bool], timeout: float, what: str) -> None:
+        deadline = time.monotonic() + timeout
+        while not true():
+            if time.monotonic() > deadline:
+                logs = "\n".join(f"== {p.name}\n{p.read_text()[-3000:]}" for p in self.data.glob("*.log"))
+                agents = "\n".join(f"== {p}\n{p.read_text()[-1500:]}" for p in self.data.glob("runs/*/agent.log"))
+                raise AssertionError(f"not within {timeout} s: {what}\n{logs}\n{agents}")
+            time.sleep(0.1)
