@@ -5,14 +5,14 @@ AGENT2_GATEWAY_PREFIXES, separated by spaces.
 """
 
 import argparse
+import asyncio
 import os
+import signal
 import sys
 from pathlib import Path
 
-import uvicorn
-
 from benchmark.gateway.grading_route import GradingRoute
-from benchmark.gateway.process import listening_socket, server_config
+from benchmark.gateway.process import listening_socket, make_server, serve
 from benchmark.gateway.routes import GatewayApp
 
 PREFIXES = "AGENT2_GATEWAY_PREFIXES"
@@ -29,8 +29,10 @@ def main() -> int:
         return 2
     app = GatewayApp([GradingRoute(given.upstream, prefixes)])
     listener = listening_socket(given.socket)
+    # The server lets a signal through once more after it has ended: then as an exception, to clean up behind it.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     try:
-        uvicorn.Server(server_config(app)).run(sockets=[listener])
+        asyncio.run(serve(make_server(app), app, listener))
     finally:
         given.socket.unlink(missing_ok=True)
     return 0

@@ -17,6 +17,10 @@ class ClientGone(Exception):
     """The client went away before its request was complete, or while it waited for the answer."""
 
 
+class Stopping(Exception):
+    """The gateway is being stopped."""
+
+
 class BodyTooLarge(Exception):
     """The request's body is over `MAX_BODY_BYTES`."""
 

@@ -1,5 +1,6 @@
 """The gateway within this process: a server in a thread of its own, so it cannot outlive the worker that needs it."""
 
+import asyncio
 import contextlib
 import os
 import socket
@@ -13,6 +14,7 @@ import uvicorn
 from benchmark.gateway.grading_route import GradingRoute
 from benchmark.gateway.routes import GatewayApp, Route
 
+START_S = 10.0
 STOP_S = 5.0
 
 
@@ -28,26 +30,35 @@ class Gateway:
         """`upstream` with `prefixes` makes the grading route; `routes` are further ones."""
         self.path = socket
         self.routes = [*([GradingRoute(upstream, prefixes)] if upstream else []), *routes]
-        self._server: uvicorn.Server | None = None
         self._thread: threading.Thread | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._app = GatewayApp(self.routes)
+        self._server = make_server(self._app)
 
     def start(self) -> None:
         """Raises: OSError: the socket cannot be made."""
         listener = listening_socket(self.path)
-        self._server = uvicorn.Server(server_config(GatewayApp(self.routes)))
-        self._thread = threading.Thread(
-            target=self._server.run, kwargs={"sockets": [listener]}, name=f"gateway {self.path}", daemon=True
-        )
+        running = threading.Event()
+
+        async def serve_here() -> None:
+            self._loop = asyncio.get_running_loop()
+            running.set()
+            await serve(self._server, self._app, listener)
+
+        name = f"gateway {self.path.name}"
+        self._thread = threading.Thread(target=lambda: asyncio.run(serve_here()), name=name, daemon=True)
         self._thread.start()
+        running.wait(START_S)
 
     def stop(self) -> None:
         """End open requests, close and remove the socket. Idempotent."""
-        if self._server is None or self._thread is None:
+        thread, self._thread = self._thread, None
+        if thread is None:
             return
+        if self._loop is not None and thread.is_alive():
+            self._loop.call_soon_threadsafe(self._app.stopping.set)
         self._server.should_exit = True
-        self._server.force_exit = True
-        self._thread.join(STOP_S)
-        self._server = None
+        thread.join(STOP_S)
         self.path.unlink(missing_ok=True)
 
     def __enter__(self) -> "Gateway":
@@ -60,20 +71,30 @@ class Gateway:
         self.stop()
 
 
-def server_config(app: GatewayApp) -> uvicorn.Config:
-    return uvicorn.Config(
-        app,
-        loop="asyncio",
-        ws="none",
-        lifespan="on",
-        log_config=None,
-        log_level="warning",
-        access_log=False,
-        server_header=False,
-        date_header=False,
-        proxy_headers=False,
-        timeout_graceful_shutdown=1,
+def make_server(app: GatewayApp) -> uvicorn.Server:
+    return uvicorn.Server(
+        uvicorn.Config(
+            app,
+            loop="asyncio",
+            ws="none",
+            lifespan="off",
+            log_config=None,
+            log_level="warning",
+            access_log=False,
+            server_header=False,
+            date_header=False,
+            proxy_headers=False,
+            timeout_graceful_shutdown=2,
+        )
     )
+
+
+async def serve(server: uvicorn.Server, app: GatewayApp, listener: socket.socket) -> None:
+    try:
+        await server.serve(sockets=[listener])
+    finally:
+        await app.close()
+        listener.close()
 
 
 def listening_socket(path: Path) -> socket.socket:

@@ -1,7 +1,6 @@
 """The gateway as an ASGI application: the first route that accepts a request answers it, otherwise 403."""
 
 import asyncio
-import contextlib
 from collections.abc import Coroutine, Sequence
 from typing import Any, Protocol
 
@@ -9,9 +8,11 @@ from benchmark.gateway.asgi import (
     MAX_BODY_BYTES,
     BodyTooLarge,
     ClientGone,
+    Message,
     Receive,
     Scope,
     Send,
+    Stopping,
     answer_json,
     whole_body,
 )
@@ -38,52 +39,59 @@ class GatewayApp:
 
     def __init__(self, routes: Sequence[Route]) -> None:
         self.routes = routes
+        self.stopping = asyncio.Event()
+        """Set to end the requests that still wait for an answer."""
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "lifespan":
-            await self._lifespan(receive, send)
-        elif scope["type"] == "http":
-            await self._answer(scope, receive, send)
-
-    async def _lifespan(self, receive: Receive, send: Send) -> None:
-        await receive()
-        await send({"type": "lifespan.startup.complete"})
-        await receive()
+    async def close(self) -> None:
         for route in self.routes:
             await route.close()
-        await send({"type": "lifespan.shutdown.complete"})
 
-    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         route = next((each for each in self.routes if each.accepts(scope["method"], scope["raw_path"])), None)
         if route is None:
             await answer_json(send, 403, "This address cannot be reached from inside the sandbox.", close=True)
             return
+        answer = Answer(send)
         try:
             body = await whole_body(scope, receive)
-            await until_gone(route.answer(scope, body, send), receive)
+            await self._unless_ended(route.answer(scope, body, answer.send), receive)
         except BodyTooLarge:
             await answer_json(send, 413, f"The body is over {MAX_BODY_BYTES} bytes.", close=True)
         except ClientGone:
             return
+        except Stopping:
+            if not answer.begun:
+                await answer_json(send, 503, "The sandbox is being stopped.", close=True)
+
+    async def _unless_ended(self, work: Coroutine[Any, Any, None], receive: Receive) -> None:
+        """Do the work; give it up when the client disconnects or the gateway stops.
+
+        Raises: ClientGone; Stopping; whatever `work` raises.
+        """
+        working = asyncio.create_task(work)
+        leaving = asyncio.create_task(_disconnected(receive))
+        stopping = asyncio.create_task(self.stopping.wait())
+        try:
+            await asyncio.wait({working, leaving, stopping}, return_when=asyncio.FIRST_COMPLETED)
+            if not working.done():
+                raise ClientGone if leaving.done() else Stopping
+            await working
+        finally:
+            for task in (working, leaving, stopping):
+                task.cancel()
+            await asyncio.gather(working, leaving, stopping, return_exceptions=True)
 
 
-async def until_gone(work: Coroutine[Any, Any, None], receive: Receive) -> None:
-    """Do the work; give it up when the client disconnects.
+class Answer:
+    """Remembers whether an answer has begun."""
 
-    Raises: ClientGone; whatever `work` raises.
-    """
-    working = asyncio.create_task(work)
-    leaving = asyncio.create_task(_disconnected(receive))
-    try:
-        await asyncio.wait({working, leaving}, return_when=asyncio.FIRST_COMPLETED)
-        if not working.done():
-            raise ClientGone
-        await working
-    finally:
-        for task in (working, leaving):
-            task.cancel()
-            with contextlib.suppress(asyncio.CancelledError, Exception):
-                await task
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self.begun = False
+
+    async def send(self, message: Message) -> None:
+        self.begun = True
+        await self._send(message)
 
 
 async def _disconnected(receive: Receive) -> None:

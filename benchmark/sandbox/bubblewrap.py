@@ -9,7 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from benchmark.sandbox import inside, limits
 from benchmark.sandbox.bubblewrap_args import View, private_targets, sandbox_args, system_args, unshare_args
 from benchmark.sandbox.bubblewrap_running import BubblewrapRunning, Started
 from benchmark.sandbox.cgroup import Cgroup
-from benchmark.sandbox.cgroup_find import find_controllers
+from benchmark.sandbox.cgroup_find import Controller, find_controllers
 from benchmark.sandbox.contract import SandboxFault, Spec
 from benchmark.sandbox.interpreter import interpreter_folders, outermost
 
@@ -35,9 +35,16 @@ class BubblewrapSandbox:
     isolates = True
 
     def __init__(
-        self, *, python: str = sys.executable, read_only: Sequence[Path] = (), tmp_bytes: int = 2 * GIB
+        self,
+        *,
+        python: str = sys.executable,
+        read_only: Sequence[Path] = (),
+        tmp_bytes: int = 2 * GIB,
+        control_groups: bool = True,
     ) -> None:
         self.python = python
+        self.control_groups = control_groups
+        """Whether to use those that this host lets us write; without, limits are kept by looking."""
         self.read_only = read_only
         self.tmp_bytes = tmp_bytes
         """Size of each of /tmp, HOME and /dev/shm, which live in memory and count as such."""
@@ -46,9 +53,12 @@ class BubblewrapSandbox:
         folders = outermost([*interpreter_folders(self.python), *self.read_only])
         return View(self.python, folders, self.tmp_bytes, nested_users=not _forbids_nested_users())
 
+    def _controllers(self) -> Mapping[str, Controller]:
+        return find_controllers() if self.control_groups else {}
+
     def means(self) -> dict[str, str]:
         """How each limit is enforced on this host."""
-        return limits.means(find_controllers())
+        return limits.means(self._controllers())
 
     def unavailable(self) -> str | None:
         if shutil.which(PROGRAM) is None:
@@ -90,9 +100,8 @@ class BubblewrapSandbox:
             raise
         return running
 
-    @staticmethod
-    def _group(name: str) -> Cgroup | None:
-        controllers = find_controllers()
+    def _group(self, name: str) -> Cgroup | None:
+        controllers = self._controllers()
         return Cgroup(hostname(name), controllers) if controllers else None
 
     def reap(self, name: str) -> None:

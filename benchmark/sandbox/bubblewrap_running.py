@@ -133,6 +133,7 @@ class BubblewrapRunning(WatchedRunning):
             if stopped:
                 return Exit(code)
             if not started.command_ran():
+                self._exit = Exit(code)
                 raise SandboxFault("the sandbox ended before its command started; the log says why")
             return self._watch.ended_as(code)
         finally:

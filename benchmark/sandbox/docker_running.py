@@ -96,6 +96,7 @@ class DockerRunning(WatchedRunning):
         if not by_itself:
             return Exit(KILLED, exceeded)
         if self._code is None:
+            self._exit = Exit(KILLED)
             raise SandboxFault(f"the container {self.name} was lost")
         if stopped:
             return Exit(self._code)

@@ -23,51 +23,54 @@ LINGER_S = 5.0
 LONGEST_ADDRESS = 107
 
 
-async def pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Copy until `reader` ends, then pass the end on. A writer that is gone is no reason to stop reading.
+async def pump(source: socket.socket, sink: socket.socket) -> None:
+    """Copy until `source` ends, then pass the end on. A sink that is gone is no reason to stop reading.
 
     Reading on matters: closing a TCP socket with unread bytes resets it, and the peer would lose an answer that was
     sent before its request was read to the end, such as a 413.
     """
+    loop = asyncio.get_running_loop()
     writable = True
-    try:
-        while data := await reader.read(CHUNK):
+    with contextlib.suppress(OSError):
+        while data := await loop.sock_recv(source, CHUNK):
             if writable:
                 try:
-                    writer.write(data)
-                    await writer.drain()
+                    await loop.sock_sendall(sink, data)
                 except OSError:
                     writable = False
-        if writable and writer.can_write_eof():
-            writer.write_eof()
-    except OSError:
-        return
+    with contextlib.suppress(OSError):
+        sink.shutdown(socket.SHUT_WR)
 
 
-async def join(path: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Join one accepted TCP connection to a new connection to the UNIX socket, each direction until its own end."""
-    try:
-        far_reader, far_writer = await asyncio.open_unix_connection(path)
-    except OSError:
-        writer.close()
-        return
-    up = asyncio.create_task(pump(reader, far_writer))
-    down = asyncio.create_task(pump(far_reader, writer))
-    try:
-        await down
-        await asyncio.wait([up], timeout=LINGER_S)
-    finally:
-        up.cancel()
-        for side in (writer, far_writer):
-            side.close()
-            with contextlib.suppress(OSError):
-                await side.wait_closed()
+async def join(path: str, near: socket.socket) -> None:
+    """Join one accepted connection to a new one to the UNIX socket, each direction until its own end.
+
+    Bare sockets rather than streams: a stream whose writing fails forgets what there was to read.
+    """
+    with near, socket.socket(socket.AF_UNIX) as far:
+        for side in (near, far):
+            side.setblocking(False)
+        try:
+            await asyncio.get_running_loop().sock_connect(far, path)
+        except OSError:
+            return
+        up = asyncio.create_task(pump(near, far))
+        try:
+            await pump(far, near)
+            await asyncio.wait([up], timeout=LINGER_S)
+        finally:
+            up.cancel()
+            await asyncio.wait([up])
 
 
 async def serve(listener: socket.socket, path: str) -> None:
-    server = await asyncio.start_server(lambda r, w: join(path, r, w), sock=listener)
-    async with server:
-        await server.serve_forever()
+    listener.setblocking(False)
+    joined: set[asyncio.Task[None]] = set()
+    while True:
+        near, _ = await asyncio.get_running_loop().sock_accept(listener)
+        task = asyncio.create_task(join(path, near))
+        joined.add(task)
+        task.add_done_callback(joined.discard)
 
 
 def connectable(path: str) -> str:

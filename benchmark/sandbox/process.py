@@ -45,6 +45,8 @@ class ProcessSandbox:
 
     def start(self, spec: Spec) -> "ProcessRunning":
         for mount in spec.mounts:
+            if not mount.source.exists():
+                raise SandboxFault(f"nothing to show at {mount.target}: {mount.source} does not exist")
             if str(mount.source.absolute()) != str(mount.target):
                 raise SandboxFault(f"without isolation nothing is mounted: {mount.source} cannot be at {mount.target}")
         controllers = find_controllers()
