@@ -1,0 +1,60 @@
+"""Starting a run."""
+
+import re
+from typing import Any
+
+from django import forms
+
+from benchmark.catalogue import agents, tasks
+from benchmark.models import Mode
+
+UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+BUDGET = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|h|d)(?:[a-z]*)\s*", re.IGNORECASE)
+
+
+def budget_seconds(text: str) -> int:
+    """`90s`, `10m`, `1h 30m`, `12h` to seconds.
+
+    Raises: ValueError: anything else.
+    """
+    parts = BUDGET.findall(text.strip())
+    if not parts or BUDGET.sub("", text.strip()):
+        raise ValueError(text)
+    return round(sum(float(amount) * UNITS[unit.lower()] for amount, unit in parts))
+
+
+class RunForm(forms.Form):
+    """What the operator chooses; `run_create` judges it."""
+
+    agent = forms.ChoiceField()
+    task = forms.ChoiceField()
+    base_model = forms.CharField(max_length=256, initial="tiny")
+    driver = forms.CharField(max_length=128, required=False)
+    mode = forms.ChoiceField(
+        choices=[(mode.value, mode.label) for mode in Mode if mode != Mode.MULTI], initial=Mode.FREE.value
+    )
+    budget = forms.CharField(max_length=40, initial="10m")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["agent"] = forms.ChoiceField(
+            choices=[(a.id, f"{a.title} {a.version}".strip()) for a in agents().values()]
+        )
+        self.fields["task"] = forms.ChoiceField(choices=[(t.id, f"{t.title}, {t.level}") for t in tasks().values()])
+
+    def clean_budget(self) -> int:
+        try:
+            return budget_seconds(self.cleaned_data["budget"])
+        except ValueError:
+            raise forms.ValidationError("Write a time such as 10m, 1h 30m or 12h.") from None
+
+    @property
+    def drivers(self) -> list[str]:
+        """Every driver that an agent system names, for suggestions."""
+        return sorted({driver for agent in agents().values() for driver in agent.drivers})
+
+    def values(self) -> dict[str, Any]:
+        """The arguments of `run_create`."""
+        values = dict(self.cleaned_data)
+        values["budget_s"] = values.pop("budget")
+        return values

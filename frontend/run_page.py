@@ -1,0 +1,197 @@
+"""Everything the page of one run shows, read in a fixed number of queries."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from benchmark.catalogue import agents, tasks
+from benchmark.models import AgentLog, Mode, Run, RunState
+from benchmark.services.protocols import protocol_is_ranked
+from frontend import ansi, formats
+from frontend.best_so_far import Point, points
+from frontend.figures.curve import AXES
+from frontend.run_faults import advice
+from grading.models import Baseline, Evaluation, EvaluationState, Submission, SubmissionState, Verdict
+
+WAITING = (SubmissionState.RECEIVED, SubmissionState.QUEUED, SubmissionState.GRADING)
+COUNTED = (
+    ("scored", (SubmissionState.GRADED,)),
+    ("rejected", (SubmissionState.REJECTED,)),
+    ("errored", (SubmissionState.ERRORED,)),
+    ("waiting", WAITING),
+)
+MODES = {
+    Mode.FREE: "Free: any method",
+    Mode.SFT_ONLY: "SFT-only: supervised fine-tuning",
+    Mode.RL_ORIENTED: "RL-oriented: told to use reinforcement learning",
+    Mode.MULTI: "Multi: several tasks, one budget",
+}
+
+
+@dataclass(frozen=True)
+class RunPage:
+    """One run as its page tells it. `seq` is the last event that is surely part of it."""
+
+    run: Run
+    seq: int
+    points: Sequence[Point]
+    evaluation: Evaluation | None
+    """The baseline's."""
+    log: AgentLog | None
+
+    @property
+    def title(self) -> str:
+        agent, task = agents().get(self.run.agent), tasks().get(self.run.task)
+        return f"{agent.title if agent else self.run.agent} on {task.title if task else self.run.task}"
+
+    @property
+    def mode(self) -> str:
+        return MODES[Mode(self.run.mode)]
+
+    @property
+    def ranked(self) -> bool:
+        return protocol_is_ranked(self.run.protocol)
+
+    @property
+    def newest_first(self) -> list[Point]:
+        return list(reversed(self.points))
+
+    @property
+    def baseline_verdict(self) -> Verdict | None:
+        return self.evaluation.verdict if self.evaluation else None
+
+    @property
+    def baseline(self) -> float | None:
+        return self.baseline_verdict.score if self.baseline_verdict else None
+
+    @property
+    def baseline_reason(self) -> str:
+        """Why there is no baseline, empty when there is one."""
+        if self.baseline is not None:
+            return ""
+        if self.evaluation is None:
+            return "not asked for yet"
+        if self.baseline_verdict:
+            return f"{self.baseline_verdict.code}: {self.baseline_verdict.message}"
+        if self.evaluation.state == EvaluationState.FAULTED:
+            return f"{self.evaluation.fault.get('code', 'fault')}: {self.evaluation.fault.get('message', '')}"
+        return "being graded" if self.evaluation.state == EvaluationState.RUNNING else "waits for a grading worker"
+
+    @cached_property
+    def best(self) -> Point | None:
+        return next((point for point in reversed(self.points) if point.new_best), None)
+
+    @property
+    def improvement(self) -> float | None:
+        return self.gain(self.best.score if self.best else None)
+
+    @property
+    def first_above(self) -> Point | None:
+        """The first submission that scored more than the base model."""
+        return next((point for point in self.points if (self.gain(point.score) or 0.0) > 0), None)
+
+    def gain(self, score: float | None) -> float | None:
+        return None if score is None or self.baseline is None else score - self.baseline
+
+    @property
+    def grading_number(self) -> int | None:
+        """The submission in grading; the queued ones of this run wait for it."""
+        states = ((p.submission.state, p.submission.number) for p in self.points)
+        return next((number for state, number in states if state == SubmissionState.GRADING), None)
+
+    @property
+    def counts(self) -> list[str]:
+        """`8 scored`, `2 rejected`, …: what the submissions came to."""
+        states = Counter(point.submission.state for point in self.points)
+        totals = ((sum(states[state] for state in group), name) for name, group in COUNTED)
+        return [f"{total} {name}" for total, name in totals if total]
+
+    @property
+    def reading(self) -> str:
+        """What the curve shows, in one sentence."""
+        if not self.points:
+            return "No submission yet" if not self.run.terminal else "The agent submitted nothing"
+        after = f"after {formats.plural(len(self.points), 'submission')}"
+        if self.best is None:
+            return f"No score {after}"
+        told = f"Best so far {formats.score(self.best.score)}" if not self.run.terminal else ""
+        told = told or f"Best {formats.score(self.best.score)}"
+        if self.improvement is None:
+            return f"{told} {after}"
+        return f"{told}, {_against(self.improvement)} the base model, {after}"
+
+    @property
+    def evaluated(self) -> Verdict | None:
+        """The verdict whose versions the page shows: the best submission's, else the baseline's."""
+        return self.best.submission.verdict if self.best else self.baseline_verdict
+
+    @property
+    def versions(self) -> list[tuple[str, str]]:
+        """Everything that touched the score."""
+        told = self.evaluated.versions if self.evaluated else {}
+        return [(str(name).replace("_", " "), str(value)) for name, value in sorted(told.items())]
+
+    @property
+    def samples(self) -> int:
+        return self.evaluated.n_expected if self.evaluated else 0
+
+    @property
+    def advice(self) -> str:
+        return advice(self.run.fault_code)
+
+    @property
+    def used_s(self) -> float | None:
+        used = self.run.elapsed_s()
+        return None if used is None else min(used, float(self.run.budget_s))
+
+    @property
+    def left_s(self) -> float:
+        return self.run.budget_s - (self.used_s or 0.0)
+
+    @property
+    def ticking(self) -> bool:
+        return self.run.state == RunState.RUNNING and self.run.deadline_at is not None
+
+    @property
+    def cancelling(self) -> bool:
+        return self.run.cancel_requested_at is not None and not self.run.terminal
+
+    @property
+    def tokens_reason(self) -> str:
+        """Why the curve cannot be drawn over tokens, empty when it can."""
+        known = any(point.submission.tokens is not None for point in self.points)
+        return "" if known else "no token counts are known for this run"
+
+    @property
+    def axes(self) -> list[tuple[str, str]]:
+        """The curve's horizontal axes, each with the reason why it is not available."""
+        return [(name, self.tokens_reason if name == "tokens" else "") for name in AXES]
+
+    @property
+    def log_spans(self) -> list[ansi.Span]:
+        return ansi.spans(self.log.tail) if self.log else []
+
+    @property
+    def log_cut(self) -> bool:
+        return self.log is not None and self.log.size > len(self.log.tail)
+
+
+def _against(improvement: float) -> str:
+    if round(improvement, 2) == 0:
+        return "the same as"
+    return f"{abs(improvement):.2f} {'above' if improvement > 0 else 'below'}"
+
+
+def run_page(run: Run) -> RunPage:
+    """Read a run's page. `run` itself is read first: what is newer only adds."""
+    seq = run.event_seq
+    submissions = Submission.objects.filter(run=run).select_related("verdict", "evaluation")
+    baseline = Baseline.objects.select_related("evaluation__verdict").filter(run=run).first()
+    return RunPage(
+        run=run,
+        seq=seq,
+        points=points(submissions),
+        evaluation=baseline.evaluation if baseline else None,
+        log=AgentLog.objects.filter(run=run).first(),
+    )

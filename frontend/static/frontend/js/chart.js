@@ -1,0 +1,50 @@
+// Draws a figure that the server made. Its colours are names of CSS tokens ("token:--accent"); the theme decides.
+/* global Plotly */
+
+const CONFIG = { displayModeBar: false, responsive: true, scrollZoom: false, doubleClick: false };
+
+function resolver() {
+  const probe = document.createElement("span"), known = new Map();
+  probe.hidden = true;
+  document.body.append(probe);
+  const look = (name) => {
+    if (name === "--sans") return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+    probe.style.color = `var(${name})`;
+    return getComputedStyle(probe).color;
+  };
+  const resolve = (name) => { if (!known.has(name)) known.set(name, look(name)); return known.get(name); };
+  return { resolve, done: () => probe.remove() };
+}
+
+function coloured(value, resolve) {
+  if (typeof value === "string") return value.startsWith("token:") ? resolve(value.slice(6)) : value;
+  if (Array.isArray(value)) return value.map((item) => coloured(item, resolve));
+  if (value && typeof value === "object") return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, coloured(item, resolve)]));
+  return value;
+}
+
+export function chart(place) {
+  let figure = null, listening = false;
+
+  async function draw() {
+    if (!figure) return;
+    const { resolve, done } = resolver();
+    const { data, layout } = coloured(figure, resolve);
+    done();
+    await Plotly.react(place, data, { ...layout, autosize: true }, CONFIG);
+    if (!listening) place.on("plotly_click", ({ points }) => { const row = points[0]?.customdata; if (row) location.hash = `s${row}`; });
+    listening = true;
+    place.dataset.drawn = Number(place.dataset.drawn ?? 0) + 1;
+  }
+
+  async function load() {
+    const answer = await fetch(place.dataset.src);
+    if (!answer.ok) return;
+    figure = await answer.json();
+    await draw();
+  }
+
+  new MutationObserver(draw).observe(document.documentElement, { attributeFilter: ["data-theme"] });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
+  return { load };
+}

@@ -1,0 +1,41 @@
+"""The formats of `frontend.formats`, for templates."""
+
+from typing import Any
+
+from django import template
+
+from frontend import formats
+from frontend.best_so_far import Point
+from frontend.leaderboard_rows import Cell, Column, Panel, Row
+from frontend.run_page import RunPage
+
+register = template.Library()
+for _name in ("score", "gain", "direction", "clock", "ago", "count", "plural", "within_noise", "heat"):
+    register.filter(_name, getattr(formats, _name))
+
+
+@register.filter
+def state_class(state: str) -> str:
+    """The CSS class of a state."""
+    return state.replace("_", "-")
+
+
+@register.filter
+def across(row: Row, panel: Panel) -> list[tuple[Column, Cell]]:
+    """A row's cells with their columns."""
+    return list(zip(panel.columns, row.cells, strict=True))
+
+
+@register.filter
+def gain_in(point: Point, page: RunPage) -> float | None:
+    """A submission's score minus its run's baseline."""
+    return page.gain(point.score)
+
+
+@register.filter
+def warnings_of(point: Point) -> list[dict[str, Any]]:
+    """What is odd about a scored checkpoint, from its intake and its verdict."""
+    verdict = point.submission.verdict
+    if point.score is None or verdict is None:
+        return []
+    return [*verdict.warnings, *point.submission.intake.get("warnings", [])]
