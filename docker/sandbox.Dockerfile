@@ -1,0 +1,29 @@
+# The image of Docker sandboxes: agents and the grading runner. No code of this repository is in it: that is mounted.
+#   docker build -f docker/sandbox.Dockerfile -t agent2-sandbox:latest .
+# With GPU: --build-arg REQUIREMENTS="requirements.txt requirements-gpu.txt" (files of the repository's root).
+ARG PYTHON=python:3.11-slim-bookworm
+
+FROM ${PYTHON} AS packages
+ARG REQUIREMENTS=requirements.txt
+# A mirror, or https://download.pytorch.org/whl/cpu as the extra index for an image without CUDA's libraries.
+ARG PIP_INDEX_URL
+ARG PIP_EXTRA_INDEX_URL
+ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1
+RUN python3 -m venv /opt/venv
+WORKDIR /build
+COPY requirements*.txt ./
+RUN for file in ${REQUIREMENTS}; do set -- "$@" -r "$file"; done && /opt/venv/bin/pip install "$@"
+
+FROM ${PYTHON}
+ARG TOOLS="bash build-essential ca-certificates git procps python3-dev"
+RUN apt-get update \
+    && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends ${TOOLS} \
+    && rm -rf /var/lib/apt/lists/*
+RUN groupadd --gid 1000 agent \
+    && useradd --uid 1000 --gid 1000 --home-dir /home/agent --create-home --shell /bin/bash agent \
+    && mkdir -p /workspace /run/agent2
+COPY --from=packages /opt/venv /opt/venv
+ENV PATH=/opt/venv/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+USER agent
+WORKDIR /workspace
+CMD ["bash"]

@@ -1,0 +1,118 @@
+"""The forwarder and the keeper as programs."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from benchmark.sandbox.forwarder import connectable, filled_in
+from benchmark.sandbox.inside import FORWARDER_SOURCE
+from benchmark.sandbox.process import KEEPER
+
+
+def forward(*args: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-I", str(FORWARDER_SOURCE), *args]
+    return subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+        env={"PATH": os.environ["PATH"], **environment},
+    )
+
+
+def test_fills_in_the_url_everywhere() -> None:
+    given = {"A": "{gateway}/x", "B": "plain {other}", "C": "{gateway} {gateway}"}
+    assert filled_in(given, "u") == {"A": "u/x", "B": "plain {other}", "C": "u u"}
+
+
+@pytest.mark.parametrize(
+    ("script", "code"), [("exit 0", 0), ("exit 9", 9), ("kill -TERM $$", 143), ("kill -KILL $$", 137)]
+)
+def test_passes_the_code_on(script: str, code: int) -> None:
+    assert forward("--", "bash", "-c", script).returncode == code
+
+
+def test_says_what_cannot_be_started() -> None:
+    missing = forward("--", "/no/such/program")
+    assert (missing.returncode, missing.stderr) == (127, "/no/such/program: No such file or directory\n")
+    assert forward("--", "/etc/passwd").returncode == 126
+
+
+def test_gives_the_command_a_free_port_and_no_ignored_signal(tmp_path: Path) -> None:
+    args = ["--socket", str(tmp_path / "s"), "--port", "0", "--", "bash", "-c", 'echo "$URL"; grep Sig /proc/$$/status']
+    done = forward(*args, URL="{gateway}/p")
+    first, *masks = done.stdout.splitlines()
+    assert first.startswith("http://127.0.0.1:")
+    assert first.endswith("/p")
+    # 1 to 31: the C library keeps 32 and 33 to itself.
+    assert [int(line.split()[1], 16) & 0x7FFFFFFF for line in masks if line.startswith(("SigIgn", "SigBlk"))] == [0, 0]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGUSR1])
+def test_passes_signals_on(number: signal.Signals) -> None:
+    script = f"trap 'echo got; exit 3' {number.name[3:]}; echo ready; while :; do sleep 0.05; done"
+    command = [sys.executable, "-I", str(FORWARDER_SOURCE), "--", "bash", "-c", script]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        process.send_signal(number)
+        assert process.stdout.read() == "got\n"
+        assert process.wait(10) == 3
+
+
+class TestConnections:
+    def test_half_closed_ones_go_on_in_the_other_direction(self, tmp_path: Path) -> None:
+        listener = socket.socket(socket.AF_UNIX)
+        listener.bind(str(tmp_path / "s"))
+        listener.listen()
+
+        def serve() -> None:
+            far, _ = listener.accept()
+            with far:
+                got = b"".join(iter(lambda: far.recv(65536), b""))
+                far.sendall(str(len(got)).encode() * 100_000)
+
+        threading.Thread(target=serve, daemon=True).start()
+        script = (
+            "import os, socket; near = socket.create_connection(('127.0.0.1', int(os.environ['URL'].split(':')[2])));"
+            "near.sendall(bytes(3_000_000)); near.shutdown(socket.SHUT_WR);"
+            "print(len(b''.join(iter(lambda: near.recv(65536), b''))))"
+        )
+        args = ["--socket", str(tmp_path / "s"), "--port", "0", "--", sys.executable, "-c", script]
+        assert forward(*args, URL="{gateway}").stdout == "700000\n"
+
+    def test_end_at_once_when_nobody_listens(self, tmp_path: Path) -> None:
+        script = (
+            "import os, socket; near = socket.create_connection(('127.0.0.1', int(os.environ['URL'].split(':')[2])));"
+            "print(near.recv(10))"
+        )
+        args = ["--socket", str(tmp_path / "nobody"), "--port", "0", "--", sys.executable, "-c", script]
+        assert forward(*args, URL="{gateway}").stdout == "b''\n"
+
+    def test_long_paths(self, tmp_path: Path) -> None:
+        folder = tmp_path / ("x" * 120)
+        folder.mkdir()
+        through = connectable(str(folder / "s"))
+        assert len(through) < 107
+        with socket.socket(socket.AF_UNIX) as listener:
+            listener.bind(through)
+        assert (folder / "s").is_socket()
+        os.close(int(through.split("/")[4]))
+        assert connectable("/short") == "/short"
+
+
+class TestKeeper:
+    def test_does_not_start_without_its_supervisor(self, tmp_path: Path) -> None:
+        read_fd, write_fd = os.pipe()
+        os.close(write_fd)
+        command = [sys.executable, str(KEEPER), str(read_fd), "--", "touch", str(tmp_path / "ran")]
+        assert subprocess.run(command, pass_fds=[read_fd], timeout=30, check=False).returncode == 137
+        os.close(read_fd)
+        assert not (tmp_path / "ran").exists()
