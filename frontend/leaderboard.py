@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from benchmark.catalogue import Task, tasks
-from benchmark.models import Run, RunState
+from benchmark.models import RunState
 from benchmark.services.protocols import protocol_is_ranked
 from frontend.leaderboard_rows import Cell, Column, Panel, Row, Stack, Unranked
 from frontend.ranking import rankable, ranks
@@ -81,7 +81,7 @@ def _cell(own: Sequence[Result]) -> Cell:
         return Cell(runs=0, reason="not run")
     scored = [result for result in own if rankable(result.score)]
     if not scored:
-        return Cell(runs=len(own), run=own[-1].run, reason=_reason(own[-1].run))
+        return Cell(runs=len(own), run=own[-1].run, reason=_reason(own[-1]))
     best = max(scored, key=lambda result: (result.score or 0.0, -result.reached.timestamp() if result.reached else 0.0))
     return Cell(
         runs=len(own),
@@ -93,12 +93,14 @@ def _cell(own: Sequence[Result]) -> Cell:
     )
 
 
-def _reason(run: Run) -> str:
-    if not run.terminal:
-        return str(run.get_state_display())
-    if run.submission_count:
-        return "none scored"
-    return "no submission" if run.state == RunState.FINISHED else str(run.get_state_display())
+def _reason(result: Result) -> str:
+    """Why the newest run has no score: how it stands, or how its newest submission ended."""
+    run = result.run
+    if run.terminal and result.last_state:
+        return result.last_state
+    if run.state == RunState.FINISHED:
+        return "no submission"
+    return str(run.get_state_display()).lower()
 
 
 def _ranked(rows: Sequence[Row]) -> list[Row]:

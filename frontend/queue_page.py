@@ -63,8 +63,9 @@ class QueuePage:
         return len({busy.worker for busy in self.busy if not busy.silent})
 
     @property
-    def silent(self) -> list[Busy]:
-        return [busy for busy in self.busy if busy.silent]
+    def silent_workers(self) -> list[Busy]:
+        """One piece of work of each worker that has not reported."""
+        return list({busy.worker: busy for busy in self.busy if busy.silent}.values())
 
 
 def queue_page() -> QueuePage:

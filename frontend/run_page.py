@@ -3,10 +3,11 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cached_property
 
 from benchmark.catalogue import agents, tasks
-from benchmark.models import AgentLog, Mode, Run, RunState
+from benchmark.models import AgentLog, Mode, Run, RunEvent, RunState
 from benchmark.services.protocols import protocol_is_ranked
 from frontend import ansi, formats
 from frontend.best_so_far import Point, points
@@ -39,6 +40,7 @@ class RunPage:
     evaluation: Evaluation | None
     """The baseline's."""
     log: AgentLog | None
+    last_event_at: datetime | None
 
     @property
     def title(self) -> str:
@@ -194,4 +196,5 @@ def run_page(run: Run) -> RunPage:
         points=points(submissions),
         evaluation=baseline.evaluation if baseline else None,
         log=AgentLog.objects.filter(run=run).first(),
+        last_event_at=RunEvent.objects.filter(run=run, seq=seq).values_list("at", flat=True).first(),
     )

@@ -19,6 +19,8 @@ class Result:
     best: Submission | None
     baseline: float | None
     baseline_error: float | None
+    last_state: str
+    """Of its newest submission; empty when there is none."""
 
     @property
     def score(self) -> float | None:
@@ -42,7 +44,8 @@ def results(runs: QuerySet[Run] | None = None) -> Iterator[Result]:
     """Every local run, the oldest first; or those of a queryset, in its order. Three queries."""
     runs = Run.objects.filter(origin=Origin.LOCAL).order_by("id") if runs is None else runs
     best = Submission.objects.filter(run=OuterRef("pk")).scored().order_by("-verdict__score", "number")
-    rows: Any = list(runs.annotate(best_id=Subquery(best.values("pk")[:1])))
+    last = Submission.objects.filter(run=OuterRef("pk")).order_by("-number").values("state")[:1]
+    rows: Any = list(runs.annotate(best_id=Subquery(best.values("pk")[:1]), last_state=Subquery(last)))
     submissions = Submission.objects.select_related("verdict").in_bulk([row.best_id for row in rows if row.best_id])
     baselines = Baseline.objects.select_related("evaluation__verdict").in_bulk([row.pk for row in rows])
     for row in rows:
@@ -53,4 +56,5 @@ def results(runs: QuerySet[Run] | None = None) -> Iterator[Result]:
             best=submissions.get(row.best_id),
             baseline=verdict.score if verdict else None,
             baseline_error=verdict.standard_error if verdict and verdict.score is not None else None,
+            last_state=row.last_state or "",
         )

@@ -53,7 +53,7 @@ def curve(run: Run, points: Sequence[Point], baseline: float | None, x: str = "t
     now = _now(run, placed, x, scale)
     end = _end(run, placed, x, scale, now)
     best = placed[-1][1].best if placed else None
-    traces = [_baseline(baseline, end), _best(placed, now), *_marks(placed), *_rail(placed)]
+    traces = [_baseline(baseline, end), _best(placed, now), *_marks(placed, end), *_rail(placed)]
     return {
         "data": [trace for trace in traces if trace],
         "layout": layout(
@@ -112,7 +112,7 @@ def _best(placed: Sequence[tuple[float, Point]], now: float) -> Figure | None:
     }
 
 
-def _marks(placed: Sequence[tuple[float, Point]]) -> list[Figure | None]:
+def _marks(placed: Sequence[tuple[float, Point]], end: float) -> list[Figure | None]:
     fresh = [(at, point) for at, point in placed if point.new_best]
     other = [(at, point) for at, point in placed if point.score is not None and not point.new_best]
     ring = {"color": token("paper"), "size": 8, "line": {"color": token("ink-2"), "width": 1.5}}
@@ -122,7 +122,7 @@ def _marks(placed: Sequence[tuple[float, Point]]) -> list[Figure | None]:
         highlights |= {
             "mode": "markers+text",
             "text": [f"#{point.submission.number} {score_text(point.score)}" for _, point in fresh],
-            "textposition": ["top right" if at < fresh[-1][0] * 0.2 else "top left" for at, _ in fresh],
+            "textposition": ["top right" if at < end / 4 else "top left" for at, _ in fresh],
             "textfont": {"color": token("ink"), "size": 12},
         }
     return [_markers("scored", other, {**ring, "symbol": "circle"}), highlights]
@@ -189,7 +189,7 @@ def _labels(best: float | None, baseline: float | None) -> list[Figure]:
     lift = 8 if near and (best or 0) >= (baseline or 0) else -8 if near else 0
     found = [_label("no score", 0.0, "y2", token("ink-3"))]
     if best is not None:
-        found.append(_label(f"<b>{best:.2f}</b> best", best, "y", token("accent"), lift))
+        found.append(_label(f"{best:.2f} best", best, "y", token("accent"), lift))
     if baseline is not None:
         found.append(_label(f"{baseline:.2f} base", baseline, "y", token("ink-2"), -lift))
     return found

@@ -2,6 +2,7 @@
 /* global Plotly */
 
 const CONFIG = { displayModeBar: false, responsive: true, scrollZoom: false, doubleClick: false };
+const NARROW = matchMedia("(width < 48rem)"); // no room for labels beside the marks
 
 function resolver() {
   const probe = document.createElement("span"), known = new Map();
@@ -31,7 +32,8 @@ export function chart(place) {
     const { resolve, done } = resolver();
     const { data, layout } = coloured(figure, resolve);
     done();
-    await Plotly.react(place, data, { ...layout, autosize: true }, CONFIG);
+    const shown = NARROW.matches ? data.map((trace) => ({ ...trace, mode: trace.mode?.replace("+text", "") })) : data;
+    await Plotly.react(place, shown, { ...layout, autosize: true }, CONFIG);
     if (!listening) place.on("plotly_click", ({ points }) => { const row = points[0]?.customdata; if (row) location.hash = `s${row}`; });
     listening = true;
     place.dataset.drawn = Number(place.dataset.drawn ?? 0) + 1;
@@ -45,6 +47,7 @@ export function chart(place) {
   }
 
   new MutationObserver(draw).observe(document.documentElement, { attributeFilter: ["data-theme"] });
+  NARROW.addEventListener("change", draw);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
   return { load };
 }

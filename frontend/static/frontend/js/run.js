@@ -5,13 +5,13 @@ import { morphChildren } from "./morph.js";
 
 const CURVE_KINDS = new Set(["submission", "run.baseline", "run.state", "tokens"]);
 const CURVE_WAIT = 100, CURVE_EVERY = 15000; // ms
-const NAMES = { live: "live", reconnecting: "reconnecting", lost: "not connected" };
-const MARKS = { live: "running", reconnecting: "preparing", lost: "failed" };
+const NAMES = { live: "live", ended: "ended", reconnecting: "reconnecting", lost: "not connected" };
+const MARKS = { live: "running", ended: "finished", reconnecting: "preparing", lost: "failed" };
 
 const root = document.getElementById("run");
 const byId = (id) => document.getElementById(id);
 const curve = chart(byId("curve"));
-let ahead = 0, lastAt = null, status = "", drawing = null;
+let ahead = 0, lastAt = Date.parse(root.dataset.last ?? "") || null, status = "", shown = "", drawing = null;
 
 const clock = (seconds) => {
   const whole = Math.max(0, Math.floor(seconds)), hours = Math.floor(whole / 3600);
@@ -65,26 +65,30 @@ function onLog({ size, tail }) {
   if (atEnd) place.scrollTop = place.scrollHeight;
 }
 
-function onStatus(now) {
-  if (status === now) return;
-  status = now;
+const ago = (seconds) => (seconds < 90 ? `${Math.max(0, Math.round(seconds))} s` : seconds < 5400 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3600)} h`);
+
+// Only a change of state touches the text that a screen reader speaks.
+function showStatus() {
+  const now = status === "live" && byId("head").dataset.terminal ? "ended" : status;
+  if (!now || now === shown) return;
+  shown = now;
   const mark = document.createElement("span"), note = document.createElement("span");
   mark.className = `state ${MARKS[now]}`;
   mark.textContent = NAMES[now];
   note.id = "live-note";
   note.ariaHidden = "true";
   byId("live").replaceChildren(mark, " ", note);
-  tick();
 }
 
 function tick() {
+  showStatus();
   const now = Date.now() + ahead, left = byId("left"), note = byId("live-note");
   if (left) {
     const seconds = (Date.parse(left.dataset.deadline) - now) / 1000;
     left.textContent = clock(seconds);
     byId("used").value = Number(left.dataset.budget) - Math.max(0, seconds);
   }
-  if (note) note.textContent = status === "live" && lastAt ? `last event ${clock((now - lastAt) / 1000)} ago` : "";
+  if (note) note.textContent = shown === "live" && lastAt ? `last event ${ago((now - lastAt) / 1000)} ago` : "";
 }
 
 byId("log").scrollTop = byId("log").scrollHeight;
@@ -96,6 +100,6 @@ follow({
   after: Number(root.dataset.seq),
   onEvents,
   onLog,
-  onStatus,
+  onStatus: (now) => { status = now; tick(); },
   onNow: (now) => { ahead = now - Date.now(); },
 });
