@@ -4,6 +4,7 @@ import logging
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from math import isfinite
 from typing import Any
 from uuid import uuid4
 
@@ -135,10 +136,22 @@ def evaluation_execute(claim: Claim) -> None:
         fault = Finding("I_GRADER", f"{type(error).__name__}: {error}", "Nothing to mend: the fault is the platform's.")
         evaluation_fault(claim.evaluation, claim.lease, fault)
         return
-    if verdict.fault == "infra" and verdict.finding is not None:
-        evaluation_fault(claim.evaluation, claim.lease, verdict.finding)
+    finding = verdict.finding if verdict.fault == "infra" else verdict_problem(verdict)
+    if finding is not None:
+        evaluation_fault(claim.evaluation, claim.lease, finding)
     else:
         _store(claim, verdict)
+
+
+def verdict_problem(verdict: RunnerVerdict) -> Finding | None:
+    """Why a runner's verdict cannot be believed: no finite score in 0..100, or not every item behind it."""
+    if verdict.finding is not None:
+        return None
+    if verdict.score is None or not 0.0 <= verdict.score <= 100.0:
+        return Finding("I_VERDICT", f"The grading runner reported the score {verdict.score}, which is none.")
+    if verdict.n_scored != verdict.n_expected or not verdict.n_scored:
+        return Finding("I_VERDICT", f"Only {verdict.n_scored} of {verdict.n_expected} items were scored.")
+    return None
 
 
 def evaluation_release(claim: Claim) -> None:
@@ -170,7 +183,7 @@ def _store(claim: Claim, told: RunnerVerdict) -> None:
         "protocol": told.protocol,
         "digest": evaluation.digest,
         "warnings": [finding.as_dict() for finding in told.warnings],
-        "metrics": dict(told.metrics),
+        "metrics": {name: value for name, value in told.metrics.items() if value is None or isfinite(value)},
         "versions": dict(told.versions),
         "sampling": dict(told.sampling),
         "n_expected": told.n_expected,

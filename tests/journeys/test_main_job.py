@@ -125,7 +125,7 @@ def test_the_agent_sees_nothing_held_out_and_no_way_out(platform: Platform, base
     assert "SECRET" not in told["environment"]
 
 
-def test_a_worker_killed_with_its_agent_leaves_a_typed_fault_and_nothing_running(platform: Platform, base: Path) -> None:
+def test_a_worker_killed_with_its_agent_leaves_a_typed_fault(platform: Platform, base: Path) -> None:
     slug = platform.run(base, "hang", budget=600)
     platform.until(lambda: "hanging" in _log_if_any(platform, slug), 40, "the agent hangs")
     platform.kill("worker")

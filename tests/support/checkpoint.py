@@ -13,9 +13,11 @@ letters = ["<pad>", "<bos>", "<eos>"] + list("0123456789+-*=? \\n") + list("abcd
 core = Tokenizer(models.WordLevel({c: i for i, c in enumerate(letters)}, unk_token="?"))
 core.pre_tokenizer = pre_tokenizers.Split("", "isolated")
 core.decoder = decoders.Fuse()
-tokenizer = PreTrainedTokenizerFast(tokenizer_object=core, pad_token="<pad>", bos_token="<bos>", eos_token="<eos>", unk_token="?")
+special = dict(pad_token="<pad>", bos_token="<bos>", eos_token="<eos>", unk_token="?")
+tokenizer = PreTrainedTokenizerFast(tokenizer_object=core, **special)
 config = LlamaConfig(vocab_size=len(letters), hidden_size=32, intermediate_size=64, num_hidden_layers=2,
-    num_attention_heads=2, num_key_value_heads=2, max_position_embeddings=128, pad_token_id=0, bos_token_id=1, eos_token_id=2)
+    num_attention_heads=2, num_key_value_heads=2, max_position_embeddings=128,
+    pad_token_id=0, bos_token_id=1, eos_token_id=2)
 LlamaForCausalLM(config).save_pretrained(sys.argv[1]); tokenizer.save_pretrained(sys.argv[1])
 """
 

@@ -73,7 +73,9 @@ class Command(BaseCommand):
         while True:
             for child in children:
                 if child.poll() is not None:
-                    raise CommandError(f"A child process ended with code {child.returncode}: see {settings.DATA_DIR}/logs")
+                    raise CommandError(
+                        f"A child process ended with code {child.returncode}: see {settings.DATA_DIR}/logs"
+                    )
             run.refresh_from_db()
             best = standing(run).best
             line = f"  run {run.state} {run.step}" + (f", best so far {best:.2f}" if best is not None else "")

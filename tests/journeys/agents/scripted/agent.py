@@ -23,6 +23,7 @@ from pathlib import Path
 
 URL = os.environ["GRADING_SERVER_URL"]
 OUT = Path(os.environ["OUTPUT_DIR"])
+ENDED = ("graded", "rejected", "errored")
 BASE = Path(os.environ["MODEL_PATH"])
 
 
@@ -89,7 +90,7 @@ def main(what: str) -> int:
     elif word == "nowait":
         for number in range(1, count + 1):
             submit(checkpoint(number), wait=False)
-        while any(not s["state"] in ("graded", "rejected", "errored") for s in call("GET", "/submissions")[1]["submissions"]):
+        while any(row["state"] not in ENDED for row in call("GET", "/submissions")[1]["submissions"]):
             time.sleep(0.2)
     elif word == "hang":
         beat = "while true; do date +%s.%N > $OUTPUT_DIR/beat; sleep 0.1; done"

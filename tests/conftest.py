@@ -1,0 +1,19 @@
+"""What all tests share: own data folder, real data where it is."""
+
+import os
+import tempfile
+from pathlib import Path
+
+import pytest
+
+os.environ.setdefault("AGENT2_DATA_DIR", tempfile.mkdtemp(prefix="agent2-tests-"))
+
+DATA = Path(os.environ.get("AGENT2_TEST_DATA", Path(__file__).resolve().parents[2] / "shared")).absolute()
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The folder of real benchmark data; tests that need it are skipped where it is absent."""
+    if not (DATA / "data").is_dir():
+        pytest.skip(f"no benchmark data at {DATA}: name its folder in AGENT2_TEST_DATA")
+    return DATA / "data"
