@@ -117,6 +117,16 @@ class TestEverySandbox:
         _, output = bench.run(script, limits=Limits(processes=25))
         assert "have 60" not in output
 
+    def test_cpu_limit(self, bench: Bench) -> None:
+        if "control groups" not in bench.sandbox.means()["cpus"]:
+            pytest.skip("no control group for CPUs here")
+        script = (
+            "import time; began = time.monotonic(); "
+            "exec('while time.monotonic() - began < 3: pass'); print(time.process_time() / (time.monotonic() - began))"
+        )
+        _, output = bench.run(f'python3 -c "{script}"', limits=Limits(cpus=0.2))
+        assert float(output) < 0.3
+
     def test_disk_limit(self, bench: Bench, tmp_path: Path) -> None:
         folder = tmp_path / "work"
         folder.mkdir()
