@@ -1,0 +1,100 @@
+"""Playing many episodes at once: their prompts share the engine, and a new episode starts whenever one ends."""
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+
+from benchmark.tasks.contract import Completion, Episode, Evaluator, FinishReason, Item, Outcome, Prompt, Record
+from grading.runner.engines.protocol import Engine
+from grading.runner.faults import GradingFault, InfraFault, first_line
+from grading.runner.prompts import PromptEncoder
+
+
+@dataclass
+class _Playing:
+    item: Item
+    episode: Episode
+    prompts: list[str] = field(default_factory=list)
+    completions: list[Completion] = field(default_factory=list)
+
+    def advance(self, completion: Completion | None) -> Prompt | Outcome:
+        """The next prompt, or how it ended. Raises: InfraFault: the evaluator raised."""
+        try:
+            if completion is None:
+                return next(self.episode)
+            self.completions.append(completion)
+            return self.episode.send(completion)
+        except StopIteration as end:
+            if isinstance(end.value, Outcome):
+                return end.value
+            raise InfraFault("I_EVALUATOR", f"item {self.item.id}: the episode returned no Outcome") from end
+        except GradingFault:
+            raise
+        except Exception as error:
+            raise InfraFault("I_EVALUATOR", f"item {self.item.id}: {first_line(error)}") from error
+
+    def record(self, outcome: Outcome) -> Record:
+        reason: FinishReason = "length" if any(c.finish_reason == "length" for c in self.completions) else "stop"
+        return Record(
+            item_id=self.item.id,
+            prompt_sha256=hashlib.sha256("\0".join(self.prompts).encode()).hexdigest(),
+            outputs=tuple(c.text for c in self.completions),
+            answer=outcome.answer,
+            reward=outcome.reward,
+            tokens=sum(c.tokens for c in self.completions),
+            finish_reason=reason,
+            facts=dict(outcome.facts),
+        )
+
+
+def first_prompt(evaluator: Evaluator, item: Item) -> Prompt:
+    """What an item's episode asks first. Raises: InfraFault: I_EVALUATOR, it raised or asks nothing."""
+    playing = _Playing(item, evaluator.episode(item))
+    step = playing.advance(None)
+    playing.episode.close()
+    if isinstance(step, Outcome):
+        raise InfraFault("I_EVALUATOR", f"item {item.id}: the episode ended without a prompt")
+    return step
+
+
+class EpisodeDriver:
+    """Plays items on an engine, at most `in_flight` episodes at a time."""
+
+    def __init__(self, engine: Engine, encoder: PromptEncoder, evaluator: Evaluator, in_flight: int) -> None:
+        self._engine = engine
+        self._encoder = encoder
+        self._evaluator = evaluator
+        self._in_flight = in_flight
+        self._playing: dict[int, _Playing] = {}
+        self._started = 0
+
+    def play(self, items: Iterable[Item], record: Callable[[Record], None]) -> None:
+        """Play every item and hand each record over as its episode ends. Raises: GradingFault."""
+        waiting = iter(items)
+        self._refill(waiting, record)
+        while self._playing:
+            for key, completion in self._engine.step():
+                self._continue(key, completion, record)
+            self._refill(waiting, record)
+
+    def _refill(self, waiting: Iterator[Item], record: Callable[[Record], None]) -> None:
+        while len(self._playing) < self._in_flight and (item := next(waiting, None)) is not None:
+            key, self._started = self._started, self._started + 1
+            self._playing[key] = _Playing(item, self._evaluator.episode(item))
+            self._continue(key, None, record)
+
+    def _continue(self, key: int, completion: Completion | None, record: Callable[[Record], None]) -> None:
+        """Advance one episode until it waits for the engine or ends."""
+        playing = self._playing[key]
+        while True:
+            step = playing.advance(completion)
+            if isinstance(step, Outcome):
+                del self._playing[key]
+                record(playing.record(step))
+                return
+            text, request = self._encoder.encode(step, first=not playing.prompts)
+            playing.prompts.append(text)
+            if request is not None:
+                self._engine.submit(key, request)
+                return
+            completion = Completion(text="", tokens=0, finish_reason="length")

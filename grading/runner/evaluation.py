@@ -1,0 +1,143 @@
+"""One grading run from spec to verdict."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from benchmark.tasks.contract import Evaluator, Item, Record
+from grading.contract import Fault, Finding, RunnerSpec, RunnerVerdict
+from grading.runner.checkpoint import Checkpoint, load_renderer, open_checkpoint
+from grading.runner.engines.protocol import Engine
+from grading.runner.engines.starting import episodes_in_flight, start_engine
+from grading.runner.episodes import EpisodeDriver, first_prompt
+from grading.runner.events import Events
+from grading.runner.faults import GradingFault, first_line
+from grading.runner.prompts import ContextLimit, PromptEncoder
+from grading.runner.samples import SampleStore
+from grading.runner.stops import Decoder, StopTokens
+from grading.runner.task_loading import checked_items, checked_metrics, load_evaluator
+from grading.runner.verdicts import no_stop_warnings, protocol_id, spec_digest
+from grading.runner.versions import run_versions
+
+
+def evaluate(spec: RunnerSpec, out: Path, events: Events) -> RunnerVerdict:
+    """Grade the spec's checkpoint. Every failure becomes a typed verdict; only interrupts are raised."""
+    run = GradingRun(spec, out, events)
+    try:
+        return run.grade()
+    except GradingFault as error:
+        return run.failed(error.finding, error.fault)
+    except Exception as error:  # the boundary: whatever else goes wrong here is ours
+        return run.failed(Finding("I_RUNNER", first_line(error)), "infra")
+
+
+@dataclass(frozen=True)
+class Subject:
+    """The opened checkpoint and how it is spoken to."""
+
+    checkpoint: Checkpoint
+    encoder: PromptEncoder
+    decoder: Decoder
+    stops: StopTokens
+    end_of_turn: str | None
+    context: int
+
+
+class GradingRun:
+    """The steps of one run, and what is known so far: a failure reports it too."""
+
+    def __init__(self, spec: RunnerSpec, out: Path, events: Events) -> None:
+        self._spec = spec
+        self._out = out
+        self._events = events
+        self._started = time.monotonic()
+        self._known = RunnerVerdict(
+            protocol=protocol_id(spec), score=None, n_expected=0, n_scored=0, versions=run_versions(spec)
+        )
+
+    def grade(self) -> RunnerVerdict:
+        """Load, probe, generate, score. Raises: GradingFault."""
+        self._events.phase("loading")
+        spec = self._spec
+        evaluator = load_evaluator(Path(spec.task_dir), spec.protocol)
+        items = checked_items(evaluator, Path(spec.held_out), spec.limit)
+        self._know(n_expected=len(items))
+        subject = self._open()
+        store = SampleStore(self._out, spec_digest(spec))
+        try:
+            self._play(evaluator, items, subject, store)
+        finally:
+            store.close()
+            self._know_samples([store.records[item.id] for item in items if item.id in store.records])
+        self._events.phase("scoring")
+        records, digest = store.finish([item.id for item in items])
+        metrics = checked_metrics(evaluator, records, len(items))
+        return self._verdict(
+            score=metrics.score,
+            metrics=dict(metrics.extra),
+            warnings=no_stop_warnings(records, subject.stops, subject.end_of_turn),
+            samples_sha256=digest,
+        )
+
+    def failed(self, finding: Finding, fault: Fault) -> RunnerVerdict:
+        """The verdict without a score."""
+        return self._verdict(finding=finding, fault=fault)
+
+    def _open(self) -> Subject:
+        spec = self._spec
+        renderer = load_renderer(Path(spec.reference))
+        self._know_versions(template=renderer.template, template_sha256=renderer.sha256)
+        checkpoint = open_checkpoint(Path(spec.checkpoint), renderer)
+        stops = StopTokens.read(checkpoint.path, checkpoint.tokenizer)
+        limit = ContextLimit.choose(spec.max_model_len, checkpoint.positions)
+        self._know_versions(context=str(limit.tokens))
+        return Subject(
+            checkpoint=checkpoint,
+            encoder=PromptEncoder(renderer, checkpoint.tokenizer, limit, checkpoint.rows),
+            decoder=Decoder(checkpoint.tokenizer, stops.ids),
+            stops=stops,
+            end_of_turn=renderer.end_of_turn(),
+            context=limit.tokens,
+        )
+
+    def _play(self, evaluator: Evaluator, items: Sequence[Item], subject: Subject, store: SampleStore) -> None:
+        pending = [item for item in items if item.id not in store.records]
+        if len(pending) < len(items):
+            self._events.resumed(len(items) - len(pending), len(items))
+        engine = self._start(subject, evaluator, items[0])
+        self._events.phase("generating")
+        tokens = sum(record.tokens for record in store.records.values())
+
+        def record(played: Record) -> None:
+            nonlocal tokens
+            store.add(played)
+            tokens += played.tokens
+            self._events.progress(len(store.records), len(items), tokens)
+
+        driver = EpisodeDriver(engine, subject.encoder, evaluator, episodes_in_flight(self._spec))
+        driver.play(pending, record)
+
+    def _start(self, subject: Subject, evaluator: Evaluator, item: Item) -> Engine:
+        """The engine, loaded and tried with the item's first prompt."""
+        _, request = subject.encoder.encode(first_prompt(evaluator, item), first=True)
+        began = time.monotonic()
+        engine = start_engine(self._spec, subject.checkpoint, subject.decoder, subject.context)
+        self._know(seconds_loading=round(time.monotonic() - began, 3), sampling=dict(engine.sampling))
+        self._events.phase("probing")
+        engine.probe(request.tokens if request else ())
+        self._know_versions(**engine.versions())
+        return engine
+
+    def _know(self, **fields: object) -> None:
+        self._known = replace(self._known, **fields)  # type: ignore[arg-type]
+
+    def _know_versions(self, **versions: str) -> None:
+        self._know(versions={**self._known.versions, **versions})
+
+    def _know_samples(self, records: Sequence[Record]) -> None:
+        self._know(n_scored=len(records), tokens=sum(record.tokens for record in records))
+
+    def _verdict(self, **fields: object) -> RunnerVerdict:
+        self._know(**fields, seconds=round(time.monotonic() - self._started, 3))
+        return self._known
