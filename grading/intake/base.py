@@ -83,6 +83,8 @@ def _read(folder: Path, limits: IntakeLimits) -> BaseFacts:
     if "generation_config.json" in names:
         generation = json_file(folder / "generation_config.json", code="E_CONFIG_JSON")
     files = sorted(name for name in names if name.endswith(".safetensors"))
+    if not files:
+        raise BaseModelFault(f"{folder} has no *.safetensors")
     weights = weights_read(folder, files, has_index=INDEX_FILE in names, max_header=limits.header_bytes)
     if weights.findings or not weights.tensors:
         why = weights.findings[0].message if weights.findings else "it has no tensors"

@@ -61,9 +61,16 @@ def checkpoint_check(
     if weights.findings:
         return Checked(findings)
     findings += _header_findings(weights.tensors, parsed, base, findings)
-    checked = _weights_check(folder, weights.tensors, parsed, base, limits)
-    checked.findings = findings + checked.findings
-    checked.equals_base = checked.equals_base and not any(each.refuses for each in findings)
+    pairs = {name: pair_for(each, base.tensors.get(name)) for name, each in weights.tensors.items()}
+    scans = weights_scan(folder, pairs, base.folder)
+    findings += _nonfinite_check(weights.tensors, scans)
+    if parsed.config is None:
+        return Checked(findings)
+    findings += _tie_findings(weights.tensors, scans, parsed.config, base)
+    tensors = without_copied_head(weights.tensors, scans, parsed.config, base.config)
+    checked = Checked(findings, weights_digest(tensors, scans))
+    if not any(each.refuses for each in findings):
+        _base_compare(checked, tensors, scans, parsed, base=base, limits=limits)
     return checked
 
 
@@ -93,34 +100,27 @@ def _config_findings(config: Mapping[str, Any], base: BaseFacts, limits: IntakeL
             yield rope
 
 
-def _weights_check(
-    folder: Path, tensors: Mapping[str, Tensor], parsed: _Parsed, base: BaseFacts, limits: IntakeLimits
-) -> Checked:
-    """Everything about readable weights."""
-    heads = Heads.of(base.tensors)
-    pairs = {name: pair_for(each, base.tensors.get(name)) for name, each in tensors.items()}
-    scans = weights_scan(folder, pairs, base.folder)
-    checked = Checked(list(_nonfinite_check(tensors, scans)))
-    config = parsed.config
-    if config is None:
-        return checked
-    if heads.embedding in tensors:
-        checked.findings += _tie_findings(tensors, scans, config, base, heads)
-    canonical = without_copied_head(tensors, scans, config, base.config)
-    checked.weights_digest = weights_digest(canonical, scans)
-    distance = distance_measure(canonical, scans, base)
-    if distance is None or checked.findings:
-        return checked
-    checked.distance = distance
+def _base_compare(
+    checked: Checked,
+    tensors: Mapping[str, Tensor],
+    scans: Mapping[str, TensorScan],
+    parsed: _Parsed,
+    *,
+    base: BaseFacts,
+    limits: IntakeLimits,
+) -> None:
+    """Complete `checked` for a checkpoint with no fault: how far it is from the base."""
+    distance = distance_measure(tensors, scans, base)
+    if distance is None or parsed.config is None or parsed.tokenizer is None:
+        return
     near = distance_check(distance, limits)
     checked.findings += [near] if near is not None else []
+    checked.distance = distance
     checked.equals_base = (
         distance.changed == 0
-        and canonical.keys() == base.tensors.keys()
-        and parsed.tokenizer is not None
-        and behaves_as_base(config, parsed.generation, parsed.tokenizer, base, limits.transformers_major)
+        and tensors.keys() == base.tensors.keys()
+        and behaves_as_base(parsed.config, parsed.generation, parsed.tokenizer, base, limits.transformers_major)
     )
-    return checked
 
 
 def _header_findings(
@@ -142,20 +142,19 @@ def _header_findings(
 
 
 def _tie_findings(
-    tensors: Mapping[str, Tensor],
-    scans: Mapping[str, TensorScan],
-    config: Mapping[str, Any],
-    base: BaseFacts,
-    heads: Heads,
+    tensors: Mapping[str, Tensor], scans: Mapping[str, TensorScan], config: Mapping[str, Any], base: BaseFacts
 ) -> Iterator[Finding]:
+    heads = Heads.of(base.tensors)
     head, embedding = scans.get(heads.head), scans.get(heads.embedding or "")
-    return tie_check(
+    if embedding is None:
+        return
+    yield from tie_check(
         tensors,
         base.tensors,
         heads,
         tied=is_tied(config, base.config, base.tensors),
         base_tied=is_tied(base.config, base.config, base.tensors),
-        same_bytes=None if head is None or embedding is None else head.sha256 == embedding.sha256,
+        same_bytes=None if head is None else head.sha256 == embedding.sha256,
     )
 
 

@@ -15,9 +15,9 @@ def layout_check(listing: Listing, nested: list[str]) -> Iterator[Finding]:
     yield from _special(listing)
     yield from _code(listing)
     yield from _file_names(listing)
-    if not listing.weights:
+    if not listing.weights and not listing.special:
         yield _no_weights(listing, nested)
-    elif "config.json" not in listing.names:
+    elif "config.json" not in listing.names and not listing.special:
         yield _no_config(listing, nested)
     if listing.weights and listing.adapters:
         yield finding(

@@ -12,7 +12,7 @@ class IntakeLimits:
     total_bytes: int = 64 * GIB
     json_bytes: int = 8 * MIB
     """Of config.json and its like; a shard index of 100,000 tensors fits."""
-    tokenizer_bytes: int = 64 * MIB
+    tokenizer_bytes: int = 40 * MIB
     header_bytes: int = 16 * MIB
     """Of one safetensors file's header."""
     entries: int = 10_000

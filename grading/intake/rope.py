@@ -66,6 +66,8 @@ def _normal(rope: Mapping[str, Any], config: Mapping[str, Any]) -> Rope:
 
 def _number(value: Any) -> Any:
     """Numbers compare by value: 1000000 and 1e6 are the same; a boolean is none."""
-    if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 1 << 53:
+    if isinstance(value, bool):
+        return str(value)
+    if isinstance(value, int) and abs(value) < 1 << 53:
         return float(value)
     return value

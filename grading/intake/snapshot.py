@@ -1,5 +1,6 @@
 """The private copy: what is hashed, checked and graded is what was written here, whatever the agent does meanwhile."""
 
+import errno
 import hashlib
 import os
 import shutil
@@ -7,7 +8,7 @@ import stat
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -18,8 +19,9 @@ from grading.intake.paths import Resolver, Trail
 from grading.intake.report import GradedFile
 
 _CHUNK = 4 << 20
-_TICK_S = 0.02
-"""Longer than the coarsest step of a file system's clock."""
+_INCOMING, _ABANDONED_S = ".incoming-", 6 * 3600
+_TICK_S, _TICKS_WAITED = 0.02, 25
+"""Longer than the coarsest step of a file system's clock, and how often to wait for it."""
 
 
 @dataclass(frozen=True)
@@ -65,18 +67,19 @@ def file_opened(resolver: Resolver, folder: Trail, name: str) -> Iterator[int]:
 def stamps_take(resolver: Resolver, folder: Trail, names: Sequence[str]) -> dict[str, Stamp]:
     """Every file's stamp, taken when none of them is so fresh that a further write could keep it.
 
-    Raises: as `file_opened`.
+    Raises: as `file_opened`; Refused (E_CHANGED) when one is written all the time.
     """
-    while True:
+    for _ in range(_TICKS_WAITED):
         stamps = {}
         for name in names:
             with file_opened(resolver, folder, name) as fd:
                 stamps[name] = Stamp.of(fd)
-        newest = max((stamp.changed_ns for stamp in stamps.values()), default=0)
-        age_s = (time.time_ns() - newest) / 1e9
+        newest = max(stamps, key=lambda name: stamps[name].changed_ns)
+        age_s = (time.time_ns() - stamps[newest].changed_ns) / 1e9
         if not 0 <= age_s < _TICK_S:
             return stamps
         time.sleep(_TICK_S)
+    raise _changed(newest, "was being written")
 
 
 def sizes_check(stamps: Mapping[str, Stamp], limits: IntakeLimits) -> None:
@@ -158,9 +161,16 @@ def files_digest(files: Sequence[GradedFile]) -> str:
 
 @contextmanager
 def incoming_folder(store: Path) -> Iterator[Path]:
-    """A fresh folder beside the snapshots, removed at the end unless it was moved into place."""
+    """A fresh folder beside the snapshots, removed at the end unless it was moved into place.
+
+    What killed workers left behind is removed too.
+    """
     store.mkdir(parents=True, exist_ok=True)
-    folder = Path(tempfile.mkdtemp(prefix=".incoming-", dir=store))
+    for old in store.glob(f"{_INCOMING}*"):
+        with suppress(FileNotFoundError):
+            if time.time() - old.lstat().st_mtime > _ABANDONED_S:
+                shutil.rmtree(old, ignore_errors=True)
+    folder = Path(tempfile.mkdtemp(prefix=_INCOMING, dir=store))
     try:
         yield folder
     finally:
@@ -176,14 +186,20 @@ def snapshot_commit(incoming: Path, store: Path, digest: str) -> Path:
     for file in incoming.iterdir():
         file.chmod(0o444)
     incoming.chmod(0o755)
-    if _holds_the_same(final, incoming):
-        return final
-    try:
-        incoming.rename(final)
-    except OSError:
-        if not _holds_the_same(final, incoming):
-            raise
-    return final
+    for _ in range(2):
+        if _holds_the_same(final, incoming):
+            return final
+        try:
+            incoming.rename(final)
+        except OSError as error:
+            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+                raise
+            # Another worker was faster, or what lies there is damaged and is put away to be removed.
+            if not _holds_the_same(final, incoming):
+                final.rename(store / f"{_INCOMING}{digest}-{time.time_ns()}")
+        else:
+            return final
+    raise OSError(errno.EEXIST, "the snapshot's place in the store stays taken")
 
 
 def _holds_the_same(final: Path, incoming: Path) -> bool:
@@ -210,6 +226,8 @@ def _copy(source: int, target: Path, size: int) -> str | None:
             while written < got:
                 written += out.write(buffer[written:got])
             left -= got
+        # The folder's name will vouch for the contents: they must not be lost when the host loses power.
+        os.fdatasync(out.fileno())
     return digest.hexdigest()
 
 

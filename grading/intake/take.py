@@ -54,7 +54,7 @@ def checkpoint_take(
     except Refused as refusal:
         return IntakeReport(findings=(refusal.finding,))
     except OSError as error:
-        return IntakeReport(findings=(_host_fault(error),))
+        return IntakeReport(findings=(host_fault(error),))
 
 
 class _Intake:
@@ -143,6 +143,7 @@ def _ignored(listing: Listing) -> tuple[str, ...]:
     return tuple(names[:_IGNORED_SHOWN] + more)
 
 
-def _host_fault(error: OSError) -> Finding:
+def host_fault(error: OSError) -> Finding:
+    """The finding for a failure that is the host's, not the agent's."""
     code = "I_DISK" if error.errno in (errno.ENOSPC, errno.EDQUOT) else "I_IO"
     return finding(code, f"the grader could not read or store the checkpoint: {error.strerror or error}")

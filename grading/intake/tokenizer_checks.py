@@ -38,6 +38,9 @@ def tokenizer_read(folder: Path, names: frozenset[str], template_file: str | Non
         settings = json_file(folder / "tokenizer_config.json", code="E_TOKENIZER")
     template = template_file if template_file is not None else _template_text(settings.get("chat_template"))
     settings = {key: value for key, value in settings.items() if key != "chat_template"}
+    for name in ("special_tokens_map.json", "added_tokens.json"):
+        if name in names:
+            json_file(folder / name, code="E_TOKENIZER")
     if "tokenizer.json" not in names:
         return TokenizerFacts(settings=settings, template=template)
     parsed = json_file(folder / "tokenizer.json", code="E_TOKENIZER")
@@ -46,7 +49,7 @@ def tokenizer_read(folder: Path, names: frozenset[str], template_file: str | Non
     except RecursionError:
         raise _broken("is nested too deeply") from None
     return TokenizerFacts(
-        highest_id=highest_token_id(parsed),
+        highest_id=max(highest_token_id(parsed), _highest_declared(settings)),
         sha256=hashlib.sha256(canonical.encode()).hexdigest(),
         settings=settings,
         template=template,
@@ -87,6 +90,13 @@ def highest_token_id(parsed: Mapping[str, Any]) -> int:
     ids += [token.get("id") if isinstance(token, Mapping) else None for token in added]
     if not all(type(each) is int and 0 <= each < 1 << 32 for each in ids):
         raise _broken("has token ids that are not small positive integers")
+    return max(ids, default=-1)
+
+
+def _highest_declared(settings: Mapping[str, Any]) -> int:
+    """The highest id that tokenizer_config.json adds to tokenizer.json's when both are loaded."""
+    added = settings.get("added_tokens_decoder")
+    ids = [int(key) for key in added if key.isdecimal() and len(key) < 10] if isinstance(added, Mapping) else []
     return max(ids, default=-1)
 
 
