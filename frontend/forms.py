@@ -19,7 +19,7 @@ def budget_seconds(text: str) -> int:
     """
     parts = BUDGET.findall(text.strip())
     if not parts or BUDGET.sub("", text.strip()):
-        raise ValueError(text)
+        raise ValueError(f"{text!r} is not a time")
     return round(sum(float(amount) * UNITS[unit.lower()] for amount, unit in parts))
 
 
