@@ -11,7 +11,7 @@ from benchmark.services.execution import run_abandon, run_drive
 from benchmark.services.holding import STOPPING, run_claim
 from benchmark.services.queueing import job_send
 from benchmark.services.runs import run_settle
-from benchmark.services.sandboxes import sandbox_reap
+from benchmark.services.sandboxes import sandbox_name, sandbox_reap
 from benchmark.services.slots import Slots, drain
 
 _slots = Slots(settings.AGENT_SLOTS)
@@ -43,7 +43,7 @@ def runs_sweep() -> None:
     """End what lost its worker, settle what is done, and ring again for what still waits."""
     for run in Run.objects.stale(2 * settings.HEARTBEAT_S):
         run_abandon(run)
-        sandbox_reap(f"agent2-run-{run.pk}")
+        sandbox_reap(sandbox_name("run", run.pk))
     for pk in Run.objects.filter(state=RunState.FINISHING).values_list("pk", flat=True):
         run_settle(pk)
     if Run.objects.filter(state=RunState.QUEUED).exists():

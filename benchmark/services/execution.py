@@ -20,7 +20,7 @@ from benchmark.services.base_models import BaseModelUnavailable, base_model_fold
 from benchmark.services.events import event_record
 from benchmark.services.holding import STOPPING, Hold, heartbeat
 from benchmark.services.runs import run_move, run_settle
-from benchmark.services.sandboxes import sandbox_for_agent
+from benchmark.services.sandboxes import sandbox_for_agent, sandbox_name
 from benchmark.services.task_data import task_data
 from benchmark.services.workspace import Workspace, run_meta_write, workspace_make, workspace_of
 from benchmark.tasks.data_contract import DataUnavailable
@@ -154,7 +154,7 @@ def _spec(run: Run, prepared: Prepared, token: str) -> Spec:
     workspace, sandbox = prepared.workspace, prepared.sandbox
     environment = workspace.environment(run, token, sandbox.python)
     return Spec(
-        name=f"agent2-run-{run.pk}",
+        name=sandbox_name("run", run.pk),
         command=["bash", str(workspace.agent_inside / "start.sh")],
         mounts=workspace.mounts(),
         env={**prepared.agent.env, **environment},

@@ -1,5 +1,6 @@
 """The sandbox of this deployment."""
 
+import hashlib
 import sys
 from functools import cache
 
@@ -31,6 +32,12 @@ def sandbox_for_agent(agent: Agent) -> Sandbox:
 def sandbox_for_grading() -> Sandbox:
     """The grading runner's sandbox. The runner is ours, what it loads is not: not isolated only for the demo."""
     return _sandbox(settings.SANDBOX, True)
+
+
+def sandbox_name(kind: str, number: int) -> str:
+    """A name that no other deployment on this host gives its sandboxes."""
+    deployment = hashlib.sha256(settings.SECRET_KEY.encode()).hexdigest()[:8]
+    return f"agent2-{deployment}-{kind}-{number}"
 
 
 def sandbox_reap(name: str) -> None:

@@ -52,7 +52,7 @@ class Workspace:
     def mounts(self) -> list[Mount]:
         """Everything of the host that the agent sees; nothing held out is among it."""
         if self.inside == PurePosixPath(self.host):
-            return []
+            return [Mount(self.host, self.inside, read_only=False)]
         files = [Mount(self.host / name, self.inside / name) for name in READ_ONLY_FILES]
         return [
             Mount(self.host, self.inside, read_only=False),

@@ -1,6 +1,7 @@
 """The grading API: what an agent in its sandbox can ask. The URL carries the run's secret."""
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable, Coroutine
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar, cast
@@ -17,6 +18,7 @@ from grading.services.submissions import SubmissionsClosed, submission_receive
 
 P = ParamSpec("P")
 T = TypeVar("T")
+LOOPBACK = re.compile(r"127\.0\.0\.1:\d{1,5}")
 WAIT_FIRST_S, WAIT_MOST_S = 0.008, 0.5
 AsyncView = Callable[..., Coroutine[Any, Any, JsonResponse]]
 
@@ -59,6 +61,10 @@ def _in_thread(function: Callable[P, T]) -> Callable[P, Awaitable[T]]:
 
 
 def _url(request: HttpRequest, token: str) -> str:
+    """The run's URL as the client reaches it, which behind a sandbox's gateway is another host."""
+    host = request.headers.get("X-Forwarded-Host", "")
+    if LOOPBACK.fullmatch(host):
+        return f"http://{host}/grading/{token}"
     return request.build_absolute_uri(f"/grading/{token}")
 
 

@@ -12,7 +12,7 @@ from django.conf import settings
 
 from benchmark.catalogue import task_get
 from benchmark.sandbox.contract import Exit, Limits, Mount, Sandbox, SandboxFault, Spec
-from benchmark.services.sandboxes import sandbox_for_grading
+from benchmark.services.sandboxes import sandbox_for_grading, sandbox_name
 from benchmark.services.task_data import task_data
 from grading.contract import EngineName, Finding, RunnerSpec, RunnerVerdict
 from grading.models import Evaluation
@@ -82,7 +82,7 @@ def _spec(evaluation: Evaluation, places: Mapping[str, Mount]) -> RunnerSpec:
 def _command(evaluation: Evaluation, sandbox: Sandbox, places: Mapping[str, Mount], log_path: Path) -> Spec:
     work = places["work"].target
     return Spec(
-        name=f"agent2-evaluation-{evaluation.pk}",
+        name=sandbox_name("evaluation", evaluation.pk),
         command=[
             settings.RUNNER_PYTHON or sandbox.python,
             "-m",

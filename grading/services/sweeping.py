@@ -6,7 +6,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from benchmark.services.queueing import job_send
-from benchmark.services.sandboxes import sandbox_reap
+from benchmark.services.sandboxes import sandbox_name, sandbox_reap
 from grading.contract import Finding
 from grading.models import Evaluation, EvaluationState, Submission, SubmissionState
 from grading.services.evaluations import evaluation_fault, work_waits
@@ -19,7 +19,7 @@ def grading_mend() -> None:
     for evaluation in Evaluation.objects.stale(2 * settings.HEARTBEAT_S):
         lost = Finding("I_WORKER_LOST", f"The grading worker {evaluation.worker} was lost.", "Nothing to mend.")
         evaluation_fault(evaluation, evaluation.lease, lost)
-        sandbox_reap(f"agent2-evaluation-{evaluation.pk}")
+        sandbox_reap(sandbox_name("evaluation", evaluation.pk))
     _unstick()
     late = timezone.now() - timedelta(seconds=RECEIVED_GRACE_S)
     stale_intake = timezone.now() - timedelta(seconds=4 * settings.HEARTBEAT_S)
@@ -34,4 +34,5 @@ def grading_mend() -> None:
 def _unstick() -> None:
     """A submission in grading whose evaluation is not running goes back to the queue."""
     idle = Submission.objects.filter(state=SubmissionState.GRADING).exclude(evaluation__state=EvaluationState.RUNNING)
-    idle.filter(evaluation__ended_at__lt=timezone.now() - timedelta(seconds=2)).update(state=SubmissionState.QUEUED)
+    for pk in idle.filter(evaluation__ended_at__lt=timezone.now() - timedelta(seconds=2)).values_list("pk", flat=True):
+        Submission.objects.move(pk, before=SubmissionState.GRADING, after=SubmissionState.QUEUED)

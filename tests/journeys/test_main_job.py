@@ -81,6 +81,7 @@ def test_without_waiting_the_answer_comes_at_once_and_the_status_url_tells(platf
     platform.ended(slug)
     told = answers(platform, slug)
     assert all(a["score"] is None and a["state"] in ("received", "queued", "grading") for a in told)
+    assert all(a["status_url"].startswith("http://127.0.0.1:8900/grading/") for a in told)
     assert all(a["status_url"].endswith(f"/submissions/{a['submission_id']}") for a in told)
     assert [r["state"] for r in platform.get(slug, "submissions/")] == ["graded"] * 3
 
