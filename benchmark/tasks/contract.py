@@ -96,6 +96,14 @@ class Evaluator(Protocol):
         ...
 
 
+class ParallelEvaluator(Evaluator, Protocol):
+    """An evaluator whose episodes wait for other processes, such as games, rather than compute in this one."""
+
+    parallel_steps: int
+    """How many episodes may be advanced at the same time, each by one thread at a time. 1 where there is no such
+    attribute: one after the other, in the runner's own thread."""
+
+
 @dataclass(frozen=True)
 class Record:
     """One played sample, as written to `samples.jsonl`."""

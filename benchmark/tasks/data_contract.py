@@ -25,8 +25,8 @@ class DataTarget:
 class DataSource(Protocol):
     """Where source files come from: an operator's folder for this task, else the public source."""
 
-    def file(self, name: str, *, sha256: str, url: str) -> Path:
-        """A local path of the source file `name` with that digest.
+    def file(self, name: str, *, sha256: str | None, url: str) -> Path:
+        """A local path of the source file `name` with that digest; None where the caller checks the content itself.
 
         Raises: DataUnavailable: it is nowhere, cannot be downloaded, or its digest differs.
         """

@@ -3,8 +3,10 @@
 import hashlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 
 from benchmark.tasks.contract import Completion, Episode, Evaluator, FinishReason, Item, Outcome, Prompt, Record
+from grading.runner.advancing import Advancing, Step, advancing
 from grading.runner.engines.protocol import Engine
 from grading.runner.faults import GradingFault, InfraFault, first_line
 from grading.runner.prompts import PromptEncoder
@@ -67,34 +69,44 @@ class EpisodeDriver:
         self._in_flight = in_flight
         self._playing: dict[int, _Playing] = {}
         self._started = 0
+        self._asked = 0
+        """Requests that the engine has not completed yet."""
 
     def play(self, items: Iterable[Item], record: Callable[[Record], None]) -> None:
         """Play every item and hand each record over as its episode ends. Raises: GradingFault."""
         waiting = iter(items)
-        self._refill(waiting, record)
-        while self._playing:
-            for key, completion in self._engine.step():
-                self._continue(key, completion, record)
-            self._refill(waiting, record)
+        with advancing(self._evaluator) as episodes:
+            self._refill(waiting, episodes)
+            while self._playing:
+                while arrived := episodes.arrived(idle=not self._asked):
+                    self._take(*arrived, episodes, record)
+                    self._refill(waiting, episodes)
+                if self._asked:
+                    for key, completion in self._engine.step():
+                        self._asked -= 1
+                        self._continue(key, completion, episodes)
 
-    def _refill(self, waiting: Iterator[Item], record: Callable[[Record], None]) -> None:
+    def _refill(self, waiting: Iterator[Item], episodes: Advancing) -> None:
         while len(self._playing) < self._in_flight and (item := next(waiting, None)) is not None:
             key, self._started = self._started, self._started + 1
             self._playing[key] = _Playing(item, self._evaluator.episode(item))
-            self._continue(key, None, record)
+            self._continue(key, None, episodes)
 
-    def _continue(self, key: int, completion: Completion | None, record: Callable[[Record], None]) -> None:
-        """Advance one episode until it waits for the engine or ends."""
+    def _continue(self, key: int, completion: Completion | None, episodes: Advancing) -> None:
+        """Set out to advance one episode."""
+        episodes.begin(key, partial(self._playing[key].advance, completion))
+
+    def _take(self, key: int, step: Step, episodes: Advancing, record: Callable[[Record], None]) -> None:
+        """An episode has ended, or asks something."""
         playing = self._playing[key]
-        while True:
-            step = playing.advance(completion)
-            if isinstance(step, Outcome):
-                del self._playing[key]
-                record(playing.record(step))
-                return
-            text, request = self._encoder.encode(step, first=not playing.prompts)
-            playing.prompts.append(text)
-            if request is not None:
-                self._engine.submit(key, request)
-                return
-            completion = Completion(text="", tokens=0, finish_reason="length")
+        if isinstance(step, Outcome):
+            del self._playing[key]
+            record(playing.record(step))
+            return
+        text, request = self._encoder.encode(step, first=not playing.prompts)
+        playing.prompts.append(text)
+        if request is None:
+            self._continue(key, Completion(text="", tokens=0, finish_reason="length"), episodes)
+            return
+        self._engine.submit(key, request)
+        self._asked += 1
