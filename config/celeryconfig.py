@@ -8,7 +8,7 @@ from config.broker import register
 
 register()
 
-broker_url = settings.BROKER_URL or "folder://"
+broker_url = settings.BROKER_URL or "folder://localhost"
 task_ignore_result = True
 task_acks_late = False
 worker_prefetch_multiplier = 1
