@@ -12,6 +12,9 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["TRANSFORMERS_OFFLINE"] = "1"
 os.environ["TOKENIZERS_PARALLELISM"] = "false"
 os.environ.setdefault("VLLM_NO_USAGE_STATS", "1")
+# Half-written progress bars would share a line with an event where both streams go to one log.
+os.environ.setdefault("TQDM_DISABLE", "1")
+os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
 # Threads that wait must sleep: where other jobs share the cores, spinning makes every small operation ten times slower.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
@@ -33,6 +36,8 @@ def main(argv: list[str]) -> int:
         return 2
     out = Path(argv[1])
     out.mkdir(parents=True, exist_ok=True)
+    # An earlier attempt's verdict must not stand for this one's, should it die.
+    (out / "verdict.json").unlink(missing_ok=True)
     from grading.runner.evaluation import evaluate
     from grading.runner.verdicts import write_verdict
 

@@ -1,0 +1,66 @@
+"""`spec.json`: what is refused, and that the message names the field."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grading.contract import RunnerSpec
+from grading.runner.spec import SpecError, read_spec
+
+
+@pytest.fixture
+def raw(tmp_path: Path) -> dict[str, Any]:
+    folders = {name: str(tmp_path) for name in ("task_dir", "held_out", "checkpoint", "reference")}
+    return {"protocol": "toy/1", **folders}
+
+
+def read(tmp_path: Path, raw: Any) -> RunnerSpec:
+    path = tmp_path / "spec.json"
+    path.write_text(raw if isinstance(raw, str) else json.dumps(raw))
+    return read_spec(path)
+
+
+def test_defaults(tmp_path: Path, raw: dict[str, Any]) -> None:
+    spec = read(tmp_path, raw)
+    assert (spec.engine, spec.device, spec.dtype, spec.limit) == ("transformers", "cpu", "float32", None)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"engine": "onnx"}, "engine must be one of transformers, vllm"),
+        ({"dtype": "int8"}, "dtype must be one of"),
+        ({"device": "tpu"}, "device must be cpu, cuda or cuda:N"),
+        ({"limit": 0}, "limit must be at least 1"),
+        ({"batch_size": 0}, "batch_size must be at least 1"),
+        ({"batch_size": None}, "batch_size must be a whole number"),
+        ({"threads": True}, "threads must be a whole number or null"),
+        ({"seed": "0"}, "seed must be a whole number"),
+        ({"protocol": ""}, "protocol must be a non-empty string"),
+        ({"checkpoint": "/nowhere"}, "checkpoint is not a folder: /nowhere"),
+        ({"version": 2}, "this runner reads version 1"),
+        ({"sampling": 1, "top_p": 1}, "unknown fields: sampling, top_p"),
+    ],
+)
+def test_wrong_values(changes: dict[str, Any], message: str, tmp_path: Path, raw: dict[str, Any]) -> None:
+    with pytest.raises(SpecError, match=message):
+        read(tmp_path, raw | changes)
+
+
+def test_missing_fields(tmp_path: Path, raw: dict[str, Any]) -> None:
+    del raw["held_out"], raw["checkpoint"]
+    with pytest.raises(SpecError, match="lacks checkpoint, held_out"):
+        read(tmp_path, raw)
+
+
+@pytest.mark.parametrize(("text", "message"), [("{", "is not JSON"), ("[]", "must be a JSON object")])
+def test_not_an_object(text: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises(SpecError, match=message):
+        read(tmp_path, text)
+
+
+def test_no_file(tmp_path: Path) -> None:
+    with pytest.raises(SpecError, match="cannot be read"):
+        read_spec(tmp_path / "absent.json")
