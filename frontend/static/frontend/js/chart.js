@@ -36,13 +36,14 @@ export function chart(place) {
     await Plotly.react(place, shown, { ...layout, autosize: true }, CONFIG);
     if (!listening) place.on("plotly_click", ({ points }) => { const row = points[0]?.customdata; if (row) location.hash = `s${row}`; });
     listening = true;
-    place.dataset.drawn = Number(place.dataset.drawn ?? 0) + 1;
   }
 
   async function load() {
-    const answer = await fetch(place.dataset.src);
-    if (!answer.ok) return;
-    figure = await answer.json();
+    try {
+      const answer = await fetch(place.dataset.src);
+      if (!answer.ok) return;
+      figure = await answer.json();
+    } catch { return; } // the server is away; what it says on its return asks again
     await draw();
   }
 

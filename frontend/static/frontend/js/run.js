@@ -30,7 +30,10 @@ const refresh = (() => {
       again = false;
       try {
         const answer = await fetch(root.dataset.fragment + location.search);
-        if (answer.ok) morphChildren(root, new DOMParser().parseFromString(await answer.text(), "text/html").body);
+        if (answer.ok) {
+          const page = new DOMParser().parseFromString(`<div>${await answer.text()}</div>`, "text/html");
+          morphChildren(root, page.body.firstChild);
+        }
       } catch { /* the connection is gone; its return brings new events */ }
     } while (again);
     busy = false;
