@@ -6,7 +6,7 @@ The result is always prompt and code together, so that the prompt's imports and 
 import ast
 import re
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 FENCE = re.compile(r"\s*(`{3,}|~{3,})(.*)")
 CODE_START = re.compile(r"(?:import|from|def|async|class)\b|@")
@@ -84,9 +84,11 @@ def _joined(prompt: str, code: str) -> str:
 
 
 def _from_code(text: str, entry_point: str) -> list[str]:
-    """The text without the prose before it: from the first line that begins like code, and from the definition."""
+    """The text from where code begins: at its first line, at the first that begins like a definition, at ours."""
     lines = text.splitlines(keepends=True)
     starts = [at for at, line in enumerate(lines) if CODE_START.match(line)][:1]
+    if starts and _compiles(lead := "".join(lines[: starts[0]])) is None and _has_statement(ast.parse(lead).body):
+        starts.insert(0, 0)
     starts += [at for at, line in enumerate(lines) if _defines(line, entry_point)][:1]
     return ["".join(lines[start:]) for start in starts]
 
@@ -128,10 +130,14 @@ def _with_body(prompt: str, text: str, *, may_cut: bool) -> str | None:
 
 
 def _does_something(program: str, prompt: str) -> bool:
-    """Whether statements follow the docstring of the prompt's last function; bare words are none."""
+    """Whether statements follow the docstring of the prompt's last function."""
     functions = [node for node in ast.parse(prompt).body if isinstance(node, ast.FunctionDef)]
     found = [node for node in ast.parse(program).body if isinstance(node, ast.FunctionDef)][: len(functions)]
     if len(found) < len(functions):
         return False
-    body = found[-1].body[len(functions[-1].body) :]
-    return any(not isinstance(node, ast.Expr) or isinstance(node.value, ast.Call | ast.Yield) for node in body)
+    return _has_statement(found[-1].body[len(functions[-1].body) :])
+
+
+def _has_statement(nodes: Sequence[ast.stmt]) -> bool:
+    """Whether there is more than bare words."""
+    return any(not isinstance(node, ast.Expr) or isinstance(node.value, ast.Call | ast.Yield) for node in nodes)

@@ -38,7 +38,7 @@ def test_the_honest_answer_passes(court: Court) -> None:
 @pytest.mark.parametrize("code", LOSES.values(), ids=LOSES.keys())
 def test_loses(court: Court, code: str) -> None:
     kind, detail = tried(court, code)
-    assert kind in ("wrong_answer", "error"), detail
+    assert kind in ("wrong_answer", "error", "time_out"), detail
     # The next candidate is none the worse for it.
     assert tried(court, "def secret(x):\n    return 'expected-7f3a' if x == 1 else False\n")[0] == "passed"
 
@@ -115,10 +115,13 @@ def strings():
         elif type(each) in (list, tuple):
             yield from (value for value in each if type(value) is str)
 
+# Backwards, so as not to find itself. The prompt has to be found: the search works.
+WANTED = (":)x(terces fed", "a3f7-detcepxe", "etadidnac(kcehc")
+
 def secret(x):
-    return sorted({part for part in ("-".join(("expected", "7f3a")), "(".join(("check", "candidate"))) for s in strings() if part in s})
+    return sorted({part for part in WANTED for each in strings() if part in each[::-1]})
 """
-    test = "HIDDEN = 'expected-7f3a'\n\ndef check(candidate):\n    assert candidate(1) == []\n"
+    test = "HIDDEN = 'expected-7f3a'\n\ndef check(candidate):\n    assert candidate(1) == [':)x(terces fed']\n"
     assert tried(court, code, test) == ("passed", "")
     assert returned(court, "dict(__import__('os').environ)") == "{}"
 

@@ -40,6 +40,8 @@ RIGHT = {
     "after reasoning": f"<think>def area(r): return None\n```python\nx\n```</think>\n{WHOLE}",
     "after reasoning that the template began": f"I would write ```python\nnonsense\n```\n</think>\n\n{WHOLE}",
     "carriage returns": WHOLE.replace("\n", "\r\n"),
+    "code before the definition": f"PI = 3.14\n\n\n{WHOLE}",
+    "a word before the definition": f"Sure\n\n{WHOLE}",
     "async is not the name": f"def area_of(x):\n    return area(x)\n\n{WHOLE}",
     "four backticks": f"````python\n{WHOLE}````",
 }
