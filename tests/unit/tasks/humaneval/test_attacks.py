@@ -106,10 +106,17 @@ def test_native_code_is_locked_down_too(court: Court, call: int, arguments: str)
 def test_nothing_to_be_found(court: Court) -> None:
     """No test, no expected value, no path or setting of the grader is anywhere in the process."""
     code = """
-import gc
+import gc, sys
+
+def places():
+    yield from gc.get_objects()
+    frame = sys._getframe()
+    while frame:
+        yield from (frame.f_locals, *[value for value in frame.f_locals.values() if type(value) is dict])
+        frame = frame.f_back
 
 def strings():
-    for each in gc.get_objects():
+    for each in places():
         if type(each) is dict:
             yield from (value for value in [*each.keys(), *each.values()] if type(value) is str)
         elif type(each) in (list, tuple):
