@@ -54,7 +54,7 @@ def visit(session: Session) -> int:
         *options,
         "click[buy now]",
     ]
-    assert all([session.step(action).valid for action in actions])
+    assert all(session.step(action).valid for action in actions)
     return len(actions)
 
 
