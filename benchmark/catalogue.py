@@ -1,7 +1,8 @@
 """Tasks and agent systems are folders, found at run time: adding one needs no edit here.
 
 A task folder holds `task.yaml`, `description.md`, `data.py` and `evaluator.py` (benchmark/tasks/contract.py and
-data_contract.py say what the last two define). An agent folder holds `config.yaml` and `start.sh`.
+data_contract.py say what the last two define), or describes its task without code (benchmark/tasks/folder_task.py). An
+agent folder holds `config.yaml` and `start.sh`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,6 +13,16 @@ from typing import Any
 
 import yaml
 from django.conf import settings
+
+from benchmark.tasks.data_contract import DataUnavailable
+from benchmark.tasks.folder_task import (
+    REASONING_GYM,
+    REASONING_GYM_FOLDER,
+    BadFolder,
+    is_described,
+    is_samples_folder,
+    recipe_of,
+)
 
 SHIPPED_AGENTS = Path(__file__).parent / "agents"
 
@@ -37,7 +48,8 @@ class Task:
     @property
     def description(self) -> str:
         """What the agent is told about the task, Markdown."""
-        return (self.folder / "description.md").read_text(encoding="utf-8")
+        written = self.about.get("description")
+        return str(written) if written else (self.folder / "description.md").read_text(encoding="utf-8")
 
 
 @dataclass(frozen=True)
@@ -65,8 +77,15 @@ def _yaml(path: Path) -> dict[str, Any]:
     return content
 
 
-def _task(folder: Path) -> Task:
-    about = _yaml(folder / "task.yaml")
+def _task(folder: Path, task_id: str = "") -> Task:
+    about: Mapping[str, Any]
+    if is_described(folder):
+        try:
+            about = recipe_of(folder, task_id).about
+        except (BadFolder, DataUnavailable) as error:
+            raise CatalogueError(str(error)) from error
+    else:
+        about = _yaml(folder / "task.yaml")
     try:
         return Task(
             id=str(about["id"]),
@@ -108,7 +127,11 @@ def _folders(parents: Sequence[Path], marker: str) -> list[Path]:
 @cache
 def tasks() -> dict[str, Task]:
     """Every task by id; a later folder of the same id wins."""
-    return {task.id: task for task in map(_task, _folders(settings.TASK_DIRS, "task.yaml"))}
+    try:
+        samples = [folder for folder in _folders(settings.TASK_DIRS, "eval.py") if is_samples_folder(folder)]
+    except BadFolder as error:
+        raise CatalogueError(str(error)) from error
+    return {task.id: task for task in map(_task, [*_folders(settings.TASK_DIRS, "task.yaml"), *samples])}
 
 
 @cache
@@ -118,7 +141,9 @@ def agents() -> dict[str, Agent]:
 
 
 def task_get(task_id: str) -> Task:
-    """Raises: CatalogueError: unknown; the message lists the known ids."""
+    """Also `reasoning-gym:<data set>`. Raises: CatalogueError: unknown; the message lists the known ids."""
+    if task_id.startswith(REASONING_GYM):
+        return _task(REASONING_GYM_FOLDER, task_id)
     if task_id not in tasks():
         raise CatalogueError(f"There is no task {task_id!r}; known are {', '.join(sorted(tasks()))}.")
     return tasks()[task_id]

@@ -13,6 +13,7 @@ from django.conf import settings
 
 from benchmark.catalogue import Task
 from benchmark.services.locking import held_alone
+from benchmark.tasks import folder_task
 from benchmark.tasks.data_contract import DataSource, DataTarget, DataUnavailable
 from config import env
 
@@ -82,11 +83,14 @@ def task_data(task: Task) -> DataTarget:
 
 
 def _version(task: Task) -> str:
-    """Data made by other code is other data."""
-    return hashlib.sha256((task.folder / "data.py").read_bytes() + task.protocol.encode()).hexdigest()[:12]
+    """Data made by other code is other data. A described task's protocol changes with its data."""
+    code = b"" if folder_task.is_described(task.folder) else (task.folder / "data.py").read_bytes()
+    return hashlib.sha256(code + task.protocol.encode()).hexdigest()[:12]
 
 
 def _prepare(task: Task) -> Callable[[DataTarget, DataSource], None]:
+    if folder_task.is_described(task.folder):
+        return lambda target, _: folder_task.recipe_of(task.folder, task.id).prepare(target)
     spec = importlib.util.spec_from_file_location(f"agent2_task_data_{task.id}", task.folder / "data.py")
     if spec is None or spec.loader is None:
         raise DataUnavailable(f"{task.folder / 'data.py'} cannot be loaded.")

@@ -9,6 +9,7 @@ from types import ModuleType
 from typing import cast
 
 from benchmark.tasks.contract import Evaluator, Item, Metrics, Record
+from benchmark.tasks.folder_task import is_described, recipe_of
 from grading.runner.faults import InfraFault, first_line
 
 PACKAGE = "agent2_task"
@@ -17,10 +18,15 @@ PACKAGE = "agent2_task"
 def load_evaluator(task_dir: Path, protocol: str) -> Evaluator:
     """The evaluator defined in `task_dir/evaluator.py`; the folder is a package to it, so it may import its siblings.
 
+    A folder without one describes its task (benchmark/tasks/folder_task.py).
+
     Raises: InfraFault: I_EVALUATOR when it cannot be loaded, I_PROTOCOL when its protocol is not `protocol`.
     """
     try:
-        evaluator = cast(Evaluator, _load_module(task_dir).evaluator())
+        if is_described(task_dir):
+            evaluator = recipe_of(task_dir, protocol.rpartition("/")[0]).evaluator()
+        else:
+            evaluator = cast(Evaluator, _load_module(task_dir).evaluator())
         found = evaluator.protocol
     except Exception as error:
         raise InfraFault("I_EVALUATOR", f"the task's evaluator does not load: {first_line(error)}") from error
