@@ -12,7 +12,7 @@ from benchmark.services.holding import STOPPING, run_claim
 from benchmark.services.queueing import job_send
 from benchmark.services.runs import run_settle
 from benchmark.services.sandboxes import sandbox_name, sandbox_reap
-from benchmark.services.slots import Slots, drain
+from benchmark.services.slots import Slots
 
 _slots = Slots(settings.AGENT_SLOTS)
 
@@ -26,7 +26,7 @@ def _stop(**_: Any) -> None:
 @shared_task
 def run_execute(run_id: int | None = None) -> None:
     """Drive queued runs, oldest first, as long as this worker has a slot. `run_id` is only what rang."""
-    drain(_slots, _drive_next, Run.objects.filter(state=RunState.QUEUED).exists)
+    _slots.drain(_drive_next)
 
 
 def _drive_next() -> bool:

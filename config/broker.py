@@ -15,15 +15,15 @@ from kombu.transport import TRANSPORT_ALIASES, filesystem
 from kombu.utils.json import dumps, loads
 
 
-class Channel(filesystem.Channel):  # type: ignore[misc]
-    def _put(self, queue: str, payload: Any, **_: Any) -> None:
+class Channel(filesystem.Channel):
+    def _put(self, queue: str, message: Any, **_: Any) -> None:
         folder = Path(self.data_folder_out)
         name = uuid4().hex
         draft = folder / f"{name}.draft"
-        draft.write_text(dumps(payload))
+        draft.write_text(dumps(message))
         draft.rename(folder / f"{draft.stat().st_mtime_ns}-{name}.{queue}.msg")
 
-    def _get(self, queue: str) -> Any:
+    def _get(self, queue: str, timeout: float | None = None) -> Any:
         folder = Path(self.data_folder_in)
         for name in sorted(name for name in os.listdir(folder) if name.partition(".")[2] == f"{queue}.msg"):
             mine = folder / f"{name}.taken"
@@ -35,7 +35,7 @@ class Channel(filesystem.Channel):  # type: ignore[misc]
         raise Empty
 
 
-class Transport(filesystem.Transport):  # type: ignore[misc]
+class Transport(filesystem.Transport):
     Channel = Channel
 
 

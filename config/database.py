@@ -19,7 +19,7 @@ def database_from_url(url: str, *, pool_size: int) -> dict[str, Any]:
         raise ImproperlyConfigured("AGENT2_DATABASE_URL names no database.")
     if parts.scheme == "sqlite":
         options: dict[str, Any] = {"init_command": SQLITE_PRAGMAS, "transaction_mode": "IMMEDIATE", "timeout": 20}
-        return {"ENGINE": "django.db.backends.sqlite3", "NAME": name, "OPTIONS": options}
+        return {"ENGINE": "django.db.backends.sqlite3", "NAME": name, "OPTIONS": options, "CONN_MAX_AGE": 60}
     if parts.scheme in {"postgres", "postgresql"}:
         options = dict(parse_qsl(parts.query))
         options["pool"] = {"min_size": 1, "max_size": pool_size, "timeout": 20}

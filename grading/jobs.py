@@ -3,8 +3,8 @@
 from celery import shared_task
 from django.conf import settings
 
-from benchmark.services.slots import Slots, drain
-from grading.services.evaluations import evaluation_claim, work_waits
+from benchmark.services.slots import Slots
+from grading.services.evaluations import evaluation_claim
 from grading.services.evaluations import evaluation_execute as execute
 from grading.services.intake import submission_take
 from grading.services.sweeping import grading_mend
@@ -14,14 +14,15 @@ _slots = Slots(settings.GRADING_SLOTS)
 
 @shared_task
 def submission_intake(submission_id: int) -> None:
-    """Take in one submission."""
-    submission_take(submission_id)
+    """Take in one submission. Where one worker serves every queue, it goes on to grade at once."""
+    if submission_take(submission_id) and settings.EMBEDDED:
+        _slots.drain(_execute_next)
 
 
 @shared_task
 def evaluation_execute() -> None:
     """Execute waiting evaluations as long as this worker has a slot."""
-    drain(_slots, _execute_next, work_waits)
+    _slots.drain(_execute_next)
 
 
 def _execute_next() -> bool:

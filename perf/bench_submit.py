@@ -52,14 +52,21 @@ def make_run(platform: Platform, base: Path, name: str) -> tuple[str, str]:
     return name, f"{platform.url}/grading/{secret}"
 
 
+def post(url: str, path: str, client: httpx.Client | None = None) -> httpx.Response:
+    """A blocking submission; over a new connection unless a client is given."""
+    if client is not None:
+        return client.post(f"{url}/submit", json={"model_path": path}, timeout=600)
+    return httpx.post(f"{url}/submit", json={"model_path": path}, timeout=600, verify=False)
+
+
 def one_by_one(url: str, count: int, *, keep_alive: bool) -> list[float]:
     """Milliseconds from POST to answer."""
     taken = []
     with ExitStack() as stack:
-        client = stack.enter_context(httpx.Client(timeout=60)) if keep_alive else httpx
+        client = stack.enter_context(httpx.Client(verify=False)) if keep_alive else None
         for number in range(count):
             began = time.perf_counter()
-            answer = client.post(f"{url}/submit", json={"model_path": f"output/v{number % CONTENTS}"}, timeout=60)
+            answer = post(url, f"output/v{number % CONTENTS}", client)
             taken.append(1000 * (time.perf_counter() - began))
             assert answer.json()["state"] == "graded", answer.text
     return taken
@@ -86,7 +93,7 @@ def to_browser(platform: Platform, slug: str, url: str, count: int) -> list[floa
     for number in range(count):
         path = f"output/v{number}"
         sent[path] = time.perf_counter()
-        httpx.post(f"{url}/submit", json={"model_path": path}, timeout=60)
+        post(url, path)
         time.sleep(0.05)
     thread.join(60)
     return [1000 * (seen[path] - sent[path]) for path in sent]
@@ -96,14 +103,14 @@ def at_once(url: str, total: int, clients: int) -> dict[str, Any]:
     """`total` blocking submissions from `clients` clients: errors, lost ones and duplicate numbers."""
 
     def submit(number: int) -> tuple[int, int | None]:
-        answer = httpx.post(f"{url}/submit", json={"model_path": f"output/v{number % CONTENTS}"}, timeout=600)
+        answer = post(url, f"output/v{number % CONTENTS}")
         return answer.status_code, answer.json().get("submission_id")
 
     began = time.perf_counter()
     with concurrent.futures.ThreadPoolExecutor(clients) as pool:
         told = list(pool.map(submit, range(total)))
     seconds = time.perf_counter() - began
-    stored = httpx.get(f"{url}/submissions", timeout=120).json()["submissions"]
+    stored = httpx.get(f"{url}/submissions", timeout=120, verify=False).json()["submissions"]
     numbers = [number for status, number in told if status == 200]
     graded = {row["submission_id"] for row in stored if row["state"] == "graded"}
     return {

@@ -1,12 +1,9 @@
 """What all tests share: own data folder, real data where it is."""
 
 import os
-import tempfile
 from pathlib import Path
 
 import pytest
-
-os.environ.setdefault("AGENT2_DATA_DIR", tempfile.mkdtemp(prefix="agent2-tests-"))
 
 DATA = Path(os.environ.get("AGENT2_TEST_DATA", Path(__file__).resolve().parents[2] / "shared")).absolute()
 

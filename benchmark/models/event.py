@@ -27,7 +27,7 @@ class RunEventManager(models.Manager["RunEvent"]):
         The counter's row is locked until the surrounding transaction ends, so numbers are gapless, distinct, and
         become visible in order. Raises: Run.DoesNotExist.
         """
-        with transaction.atomic():
+        with transaction.atomic(savepoint=False):
             if not Run.objects.filter(pk=run_id).update(event_seq=F("event_seq") + 1):
                 raise Run.DoesNotExist(f"run {run_id}")
             seq = Run.objects.values_list("event_seq", flat=True).get(pk=run_id)

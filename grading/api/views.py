@@ -1,6 +1,5 @@
 """The grading API: what an agent in its sandbox can ask. The URL carries the run's secret."""
 
-import asyncio
 import re
 from collections.abc import Awaitable, Callable, Coroutine
 from functools import wraps
@@ -13,13 +12,13 @@ from django.views.decorators.csrf import csrf_exempt
 from benchmark.models import Run, secret_hash
 from grading.api.answers import health_answer, submission_answer, submission_status, time_answer
 from grading.api.body import BadRequest, submit_body
+from grading.api.waiting import submission_ended
 from grading.models import Submission
 from grading.services.submissions import SubmissionsClosed, submission_receive
 
 P = ParamSpec("P")
 T = TypeVar("T")
 LOOPBACK = re.compile(r"127\.0\.0\.1:\d{1,5}")
-WAIT_FIRST_S, WAIT_MOST_S = 0.008, 0.5
 AsyncView = Callable[..., Coroutine[Any, Any, JsonResponse]]
 
 
@@ -81,21 +80,8 @@ async def submit(request: HttpRequest, token: str) -> JsonResponse:
 
     submission = await _in_thread(receive)()
     if body.wait:
-        await _ended(submission.pk)
+        await submission_ended(submission.pk)
     return await _in_thread(_answer)(submission.pk, _url(request, token))
-
-
-async def _ended(pk: int) -> None:
-    """Look at the row until it has ended, ever less often: 8 ms at first, half a second at most."""
-    waited = 0.0
-    while not await _in_thread(_has_ended)(pk):
-        pause = min(WAIT_MOST_S, max(WAIT_FIRST_S, waited / 10))
-        await asyncio.sleep(pause)
-        waited += pause
-
-
-def _has_ended(pk: int) -> bool:
-    return Submission.objects.filter(pk=pk, ended_at__isnull=False).exists()
 
 
 def _answer(pk: int, url: str) -> JsonResponse:

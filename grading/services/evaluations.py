@@ -99,7 +99,7 @@ def _begin(submission: Submission) -> bool:
         with transaction.atomic():
             moved = Submission.objects.move(submission.pk, before=SubmissionState.QUEUED, after=SubmissionState.GRADING)
             if moved:
-                submission.refresh_from_db()
+                submission.state = SubmissionState.GRADING
                 submission_announce(submission)
             return moved
     except IntegrityError:
@@ -108,6 +108,7 @@ def _begin(submission: Submission) -> bool:
 
 def _hold(evaluation: Evaluation) -> Claim | None:
     lease, now = uuid4().hex, timezone.now()
+    attempts = evaluation.attempts + 1
     moved = Evaluation.objects.move(
         evaluation.pk,
         before=EvaluationState.QUEUED,
@@ -116,11 +117,11 @@ def _hold(evaluation: Evaluation) -> Claim | None:
         worker=worker_name(),
         heartbeat_at=now,
         started_at=now,
-        attempts=evaluation.attempts + 1,
+        attempts=attempts,
     )
     if not moved:
         return None
-    evaluation.refresh_from_db()
+    evaluation.attempts = attempts
     return Claim(evaluation, lease)
 
 

@@ -22,18 +22,18 @@ log = logging.getLogger(__name__)
 INTAKE_LEASE_S = 1800
 
 
-def submission_take(submission_id: int) -> None:
-    """Take in one received submission, unless another worker does."""
+def submission_take(submission_id: int) -> bool:
+    """Take in one received submission, unless another worker does. True when it now waits to be graded."""
     submission = _claim(submission_id)
     if submission is None:
-        return
+        return False
     try:
         report = _report(submission)
     except Exception as error:
         log.exception("intake of %s failed", submission)
         finding = Finding("I_INTAKE", f"The platform could not read the submission: {error}", "Submit it again.")
         _end(submission, SubmissionState.ERRORED, finding, None)
-        return
+        return False
     refusal = next((f for f in report.findings if f.refuses), None)
     ours = next((f for f in report.findings if f.code.startswith("I_")), None)
     if refusal is not None:
@@ -42,6 +42,8 @@ def submission_take(submission_id: int) -> None:
         _end(submission, SubmissionState.ERRORED, ours, report)
     else:
         _accept(submission, report)
+        return True
+    return False
 
 
 def _claim(submission_id: int) -> Submission | None:
@@ -100,7 +102,8 @@ def _accept(submission: Submission, report: IntakeReport) -> None:
         if moved:
             submission.refresh_from_db()
             submission_announce(submission)
-            job_send_on_commit("grading.jobs.evaluation_execute")
+            if not settings.EMBEDDED:
+                job_send_on_commit("grading.jobs.evaluation_execute")
 
 
 def _evaluation(submission: Submission, report: IntakeReport) -> Evaluation:
@@ -112,7 +115,8 @@ def _evaluation(submission: Submission, report: IntakeReport) -> Evaluation:
         engine=engine_in_force(),
         defaults={"task": run.task, "base_model": run.base_model},
     )
-    Evaluation.objects.move(
-        evaluation.pk, before=EvaluationState.FAULTED, after=EvaluationState.QUEUED, attempts=0, fault={}
-    )
+    if evaluation.state == EvaluationState.FAULTED:
+        Evaluation.objects.move(
+            evaluation.pk, before=EvaluationState.FAULTED, after=EvaluationState.QUEUED, attempts=0, fault={}
+        )
     return evaluation

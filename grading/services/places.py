@@ -46,6 +46,18 @@ def facts_of_base(folder: Path) -> BaseFacts:
 
     Raises: BaseModelFault: the folder is no whole checkpoint.
     """
+    known = _facts.get(folder)
+    if known is not None and known.is_current():
+        return known
+    _facts[folder] = _facts_kept(folder)
+    return _facts[folder]
+
+
+_facts: dict[Path, BaseFacts] = {}
+
+
+def _facts_kept(folder: Path) -> BaseFacts:
+    """From the data folder, else read anew and kept there."""
     name = hashlib.sha256(str(folder).encode()).hexdigest()[:24]
     path = settings.DATA_DIR / "base_facts" / f"{name}.json"
     with held_alone(path.with_suffix(".lock")):
