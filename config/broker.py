@@ -16,7 +16,7 @@ from kombu.utils.json import dumps, loads
 
 
 class Channel(filesystem.Channel):
-    def _put(self, queue: str, message: Any, **_: Any) -> None:
+    def _put(self, queue: str, message: Any, **kwargs: Any) -> None:  # type: ignore[override]  # kombu passes more
         folder = Path(self.data_folder_out)
         name = uuid4().hex
         draft = folder / f"{name}.draft"

@@ -1,4 +1,4 @@
-"""The product's settings over a data folder of the test session's own."""
+"""The product's settings over a data folder of the test session's own, and a database file as in use, not in memory."""
 
 import os
 import tempfile
@@ -6,3 +6,7 @@ import tempfile
 os.environ.setdefault("AGENT2_DATA_DIR", tempfile.mkdtemp(prefix="agent2-tests-"))
 
 from config.settings import *  # noqa: E402, F403
+from config.settings import DATA_DIR, DATABASES  # noqa: E402
+
+if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
+    DATABASES["default"]["TEST"] = {"NAME": str(DATA_DIR / "test.sqlite3")}
