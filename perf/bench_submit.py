@@ -1,5 +1,6 @@
-"""What a submission costs around its evaluation: POST to answer, and POST to browser, with a runner that answers at once.
+"""What a submission costs around its evaluation, with a runner that answers at once.
 
+POST to answer, POST to browser, and many at once.
 Queue, database, authentication, snapshot and static checks are all on; the checkpoint is a real one of about 60 kB.
 `python -m perf.bench_submit` measures both deployments (PostgreSQL and Redis only where they can be reached).
 """
@@ -19,6 +20,7 @@ from typing import Any
 import httpx
 import psutil
 from websockets.sync.client import connect
+from websockets.typing import Origin
 
 from tests.support.checkpoint import small_checkpoint
 from tests.support.platform import Platform, services
@@ -31,7 +33,8 @@ from django.utils import timezone
 from benchmark.models import Run, RunState, secret_hash
 from grading.services.baselines import baseline_request
 now = timezone.now()
-run = Run.objects.create(agent="scripted", task="arithmetic", protocol="arithmetic/1", base_model="{base}", budget_s=36000,
+run = Run.objects.create(agent="scripted", task="arithmetic", protocol="arithmetic/1", base_model="{base}",
+    budget_s=36000,
     state=RunState.RUNNING, token_hash=secret_hash("{secret}"), started_at=now, deadline_at=now + timedelta(hours=10),
     heartbeat_at=now + timedelta(hours=10), lease="bench", sandbox="bubblewrap", slug="{slug}")
 baseline_request(run.pk, Path("{base}"))
@@ -78,7 +81,7 @@ def to_browser(platform: Platform, slug: str, url: str, count: int) -> list[floa
     ready = threading.Event()
 
     def watch() -> None:
-        with connect(f"ws://127.0.0.1:{platform.port}/ws/runs/{slug}/", origin=platform.url) as socket:
+        with connect(f"ws://127.0.0.1:{platform.port}/ws/runs/{slug}/", origin=Origin(platform.url)) as socket:
             socket.send(json.dumps({"after": 0}))
             ready.set()
             while len(seen) < count:

@@ -5,8 +5,8 @@ import tempfile
 
 os.environ.setdefault("AGENT2_DATA_DIR", tempfile.mkdtemp(prefix="agent2-tests-"))
 
-from config.settings import *  # noqa: E402, F403
-from config.settings import DATA_DIR, DATABASES  # noqa: E402
+from config.settings import *  # noqa: F403
+from config.settings import DATA_DIR, DATABASES
 
 if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
     DATABASES["default"]["TEST"] = {"NAME": str(DATA_DIR / "test.sqlite3")}

@@ -11,7 +11,7 @@ from typing import Protocol
 
 
 class DataUnavailable(Exception):
-    """A source file is missing or its SHA-256 differs. The message names the file, where it comes from and the setting."""
+    """A source file is missing or its SHA-256 differs. The message names the file, its origin and the setting."""
 
 
 @dataclass(frozen=True)
