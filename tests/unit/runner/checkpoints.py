@@ -43,7 +43,7 @@ def character_tokenizer(*, template: str | None = TEMPLATE) -> Any:
     core = Tokenizer(models.WordLevel(vocabulary, unk_token="?"))
     core.pre_tokenizer = pre_tokenizers.Split("", "isolated")
     core.decoder = decoders.Fuse()
-    tokenizer = PreTrainedTokenizerFast(
+    tokenizer = PreTrainedTokenizerFast(  # type: ignore[no-untyped-call]
         tokenizer_object=core,
         pad_token="<pad>",
         bos_token="<bos>",
@@ -57,19 +57,22 @@ def character_tokenizer(*, template: str | None = TEMPLATE) -> Any:
 
 def llama(seed: int = 0, **changes: Any) -> Any:
     torch.manual_seed(seed)
-    return LlamaForCausalLM(LlamaConfig(**{**SIZES, **changes})).eval()
+    model: Any = LlamaForCausalLM
+    return model(LlamaConfig(**{**SIZES, **changes})).eval()
 
 
 def qwen2(seed: int = 0, **changes: Any) -> Any:
     torch.manual_seed(seed)
-    return Qwen2ForCausalLM(Qwen2Config(**{**SIZES, **changes})).eval()
+    model: Any = Qwen2ForCausalLM
+    return model(Qwen2Config(**{**SIZES, **changes})).eval()
 
 
 def gemma2(seed: int = 0, **changes: Any) -> Any:
     """Soft-capped scores and sliding windows: what slots do not offer."""
     torch.manual_seed(seed)
     sizes = {**SIZES, "head_dim": 16, "sliding_window": 16, "query_pre_attn_scalar": 16}
-    return Gemma2ForCausalLM(Gemma2Config(**{**sizes, **changes})).eval()
+    model: Any = Gemma2ForCausalLM
+    return model(Gemma2Config(**{**sizes, **changes})).eval()
 
 
 def save(folder: Path, model: Any, tokenizer: Any = None) -> Path:

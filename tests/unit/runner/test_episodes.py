@@ -83,7 +83,8 @@ def driver(engine: Echo, evaluator: Any, *, in_flight: int = 5, context: int = 1
 
 
 def test_every_episode_is_played_to_its_end() -> None:
-    engine, records = Echo(), []
+    engine = Echo()
+    records: list[Record] = []
     driver(engine, Relay()).play(Relay().items(Path()), records.append)
     assert sorted(int(r.item_id) for r in records) == list(range(20))
     assert engine.most == 5
@@ -130,7 +131,7 @@ def broken(*, after: int, result: Any = None, error: bool = True) -> Any:
                 yield Prompt(max_tokens=3, text="x")
             if error:
                 raise KeyError("gold")
-            return result
+            return result  # type: ignore[no-any-return]
 
     return Broken()
 

@@ -58,7 +58,7 @@ def test_failures_while_generating_are_typed() -> None:
         def step() -> Any:
             raise error
 
-        return GuardedEngine(SimpleNamespace(step=step), 1, 100)  # type: ignore[arg-type]
+        return GuardedEngine(SimpleNamespace(step=step), 1, 100)
 
     for error, code in ((MemoryError(), "I_MEMORY"), (RuntimeError("x"), "I_ENGINE"), (InfraFault("I_X", ""), "I_X")):
         with pytest.raises(InfraFault) as caught:

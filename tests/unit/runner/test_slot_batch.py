@@ -39,7 +39,7 @@ def requests(count: int, *, prefix: int, seed: int = 1) -> list[Request]:
 def one_at_a_time(model: Any, decoder: Decoder, request: Request) -> Completion:
     """What `generate` says alone, cut afterwards by the plain meaning of the stops."""
     assert model.config._attn_implementation != ATTENTION
-    config = GenerationConfig(
+    config = GenerationConfig(  # type: ignore[no-untyped-call]
         do_sample=False, max_new_tokens=request.max_tokens, eos_token_id=list(STOPS), pad_token_id=0
     )
     ids = torch.tensor([request.tokens])
