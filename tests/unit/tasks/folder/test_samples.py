@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from benchmark import catalogue
+from benchmark.services.task_data import task_data
 from benchmark.tasks.contract import Completion, Evaluator, Item, Outcome, Record
 from benchmark.tasks.data_contract import DataTarget, DataUnavailable
 from benchmark.tasks.folder_task import BadFolder, recipe_of
@@ -167,3 +168,16 @@ def test_the_catalogue_finds_them(found: Smith) -> None:
 def test_a_written_description_is_shown_too(found: Smith) -> None:
     (found.folder("capitals", train=numbered(8)) / "description.md").write_text("# Capitals of the world\n")
     assert catalogue.task_get("smith-capitals").description.startswith("# Capitals of the world\n\n## How a submission")
+
+
+def test_their_data_is_prepared_once_and_anew_when_it_changes(found: Smith, settings: Any, tmp_path: Path) -> None:
+    settings.DATA_DIR = tmp_path / "var"
+    folder = found.folder("capitals", train=numbered(8))
+    first = task_data(catalogue.task_get("smith-capitals"))
+    assert len(rows(first.visible / "train.jsonl")) == 4
+    assert task_data(catalogue.task_get("smith-capitals")) == first
+    (folder / "config.yaml").write_text("name: capitals\nheld_out: 2\n")
+    catalogue.tasks.cache_clear()
+    second = task_data(catalogue.task_get("smith-capitals"))
+    assert second != first
+    assert len(rows(second.visible / "train.jsonl")) == 6
