@@ -6,7 +6,8 @@ from typing import Any
 
 import torch
 from datasets import Dataset
-from trl import GRPOConfig, GRPOTrainer
+from trl.trainer.grpo_config import GRPOConfig
+from trl.trainer.grpo_trainer import GRPOTrainer
 
 from .problems import Row, reward
 from .session import Session

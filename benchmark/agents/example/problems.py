@@ -61,7 +61,7 @@ def is_right(text: str, solution: str, *, chat: bool) -> bool:
     return found is not None and abs(float(found) - float(solution)) < 1e-6
 
 
-def reward(completions: list[Any], solution: list[str], **_: Any) -> list[float]:
+def reward(completions: list[Any], solution: list[str], **_: Any) -> list[float | None]:
     """One number a completion: 1 for the right answer, and for a chat answer a little for its closing sentence."""
     return [_reward(completion, right) for completion, right in zip(completions, solution, strict=True)]
 

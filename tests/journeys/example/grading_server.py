@@ -49,7 +49,7 @@ def complete(model: Any, tokenizer: Any, prompts: list[Prompt]) -> list[Completi
 def grade(checkpoint: Path, held_out: Path, limit: int | None = None) -> Metrics:
     """The task's score of a checkpoint folder on the first `limit` items."""
     tokenizer = AutoTokenizer.from_pretrained(checkpoint)
-    model = AutoModelForCausalLM.from_pretrained(checkpoint, dtype="auto").eval()
+    model: Any = AutoModelForCausalLM.from_pretrained(checkpoint, dtype="auto")
     judge = evaluator()
     items = judge.items(held_out)[:limit]
     records: list[Record] = []

@@ -5,6 +5,7 @@ import itertools
 import json
 import random
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -70,7 +71,7 @@ def test_the_same_seed_makes_the_same_bytes_and_it_loads(tmp_path: Path, capfd: 
     lines = [json.loads(line) for line in capfd.readouterr().out.splitlines()]
     assert lines[0]["step"] == lines[0]["steps"] == 3
     assert lines[1] == {"done": str(tmp_path / "one")}
-    model = AutoModelForCausalLM.from_pretrained(tmp_path / "one")
+    model: Any = AutoModelForCausalLM.from_pretrained(tmp_path / "one")
     tokenizer = AutoTokenizer.from_pretrained(tmp_path / "one")
     assert len(tokenizer) == model.config.vocab_size == model.get_input_embeddings().weight.shape[0]
     made = model.generate(**tokenizer("12+34=", return_tensors="pt"), max_new_tokens=2, do_sample=False)
