@@ -14,6 +14,7 @@ import sys
 import tempfile
 import time
 import zipfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -90,7 +91,7 @@ def measure(asked: Asked, folder: Path) -> dict[str, float]:
     }
 
 
-def every_nth(items: list[Item], count: int) -> list[Item]:
+def every_nth(items: Sequence[Item], count: int) -> list[Item]:
     """`count` items spread evenly over all: every type of task is among them."""
     return [items[at * len(items) // count] for at in range(count)]
 
@@ -126,7 +127,8 @@ def measured(asked: Asked, folder: Path, *, alone: bool) -> dict[str, float]:
     print(
         f"{'one at a time' if alone else f'{asked.at_a_time} at a time':>14}: {found['seconds']:7.1f} s"
         f"  {found['episodes'] / minutes:7.1f} episodes/min  {found['steps'] / minutes:7.1f} steps/min"
-        f"  {found['tokens'] / found['seconds']:6.1f} tokens/s"
+        f"  {found['tokens'] / found['seconds']:6.1f} tokens/s",
+        flush=True,
     )
     return found
 
@@ -138,7 +140,7 @@ def main() -> None:
         return
     with tempfile.TemporaryDirectory() as folder:
         held_out(asked.archive, Path(folder))
-        print(f"{asked.engine}, {asked.checkpoint.name}, {asked.games} games of {asked.steps} steps")
+        print(f"{asked.engine}, {asked.checkpoint.name}, {asked.games} games of {asked.steps} steps", flush=True)
         alone = measured(asked, Path(folder), alone=True)
         together = measured(asked, Path(folder), alone=False)
         print(f"         ratio: {alone['seconds'] / together['seconds']:.1f}")

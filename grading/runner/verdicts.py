@@ -37,7 +37,7 @@ def spec_digest(spec: RunnerSpec) -> str:
         for folder in [Path(getattr(spec, name))]
     }
     code = {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in Path(spec.task_dir).glob("*.py")}
-    whole = json.dumps([parts, folders, code, library_versions()], sort_keys=True)
+    whole = json.dumps([parts, folders, code, library_versions(Path(spec.task_dir))], sort_keys=True)
     return hashlib.sha256(whole.encode()).hexdigest()
 
 

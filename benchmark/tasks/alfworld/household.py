@@ -26,8 +26,8 @@ def quicken() -> None:
     """Have TextWorld 1.7.0 compute once what it computes again at every step and at every start of a game.
 
     Parsed grammar fragments and conjunctive queries are only read after they are made, and so is a translated game.
-    It translates each game twice when loaded and twice when reset, once of which for the planner, which is not used here.
-    Measured: a load in a third of the time, a step in a quarter.
+    It translates each game twice when loaded and twice when reset; every second translation is for planning, which
+    nothing here does. Measured over seven games: 3.9 → 1.1 s of processor time a start, 214 → 56 ms a command.
     """
     textgen._PARSER.parse = cache(textgen._PARSER.parse)
     Rule.parse_conjunctive_query = staticmethod(cache(Rule.parse_conjunctive_query))
@@ -51,7 +51,7 @@ def readable_names(ids: Iterable[str]) -> dict[str, str]:
     return names
 
 
-class ReadableEnv(PddlEnv):
+class ReadableEnv(PddlEnv):  # type: ignore[misc]  # TextWorld has no types
     """TextWorld's environment with readable names in commands and observations."""
 
     def _get_entity_infos(self) -> Any:
