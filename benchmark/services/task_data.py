@@ -17,6 +17,9 @@ from benchmark.tasks import folder_task
 from benchmark.tasks.data_contract import DataSource, DataTarget, DataUnavailable
 from config import env
 
+DOCUMENTS = (".md", ".yaml")
+"""Not part of what makes a task's data."""
+
 
 @dataclass(frozen=True)
 class LocalOrPublic:
@@ -84,8 +87,12 @@ def task_data(task: Task) -> DataTarget:
 
 def _version(task: Task) -> str:
     """Data made by other code is other data. A described task's protocol changes with its data."""
-    code = b"" if folder_task.is_described(task.folder) else (task.folder / "data.py").read_bytes()
-    return hashlib.sha256(code + task.protocol.encode()).hexdigest()[:12]
+    told = hashlib.sha256(task.protocol.encode())
+    files = [] if folder_task.is_described(task.folder) else sorted(task.folder.rglob("*"))
+    for path in files:
+        if path.is_file() and "__pycache__" not in path.parts and path.suffix not in DOCUMENTS:
+            told.update(str(path.relative_to(task.folder)).encode() + path.read_bytes())
+    return told.hexdigest()[:12]
 
 
 def _prepare(task: Task) -> Callable[[DataTarget, DataSource], None]:

@@ -36,7 +36,11 @@ def spec_digest(spec: RunnerSpec) -> str:
         for name in ("held_out", "checkpoint", "reference")
         for folder in [Path(getattr(spec, name))]
     }
-    code = {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in Path(spec.task_dir).glob("*.py")}
+    code = {
+        str(file.relative_to(spec.task_dir)): hashlib.sha256(file.read_bytes()).hexdigest()
+        for file in Path(spec.task_dir).rglob("*")
+        if file.is_file() and "__pycache__" not in file.parts
+    }
     whole = json.dumps([parts, folders, code, library_versions(Path(spec.task_dir))], sort_keys=True)
     return hashlib.sha256(whole.encode()).hexdigest()
 

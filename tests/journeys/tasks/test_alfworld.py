@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from benchmark.tasks.alfworld import data, evaluator
+from benchmark.tasks.alfworld.archives import games_in
 from benchmark.tasks.data_contract import DataSource, DataTarget
 from grading.contract import RunnerSpec
 from tests.unit.runner.checkpoints import character_tokenizer, llama, save
@@ -99,7 +100,7 @@ def test_no_unseen_game_is_visible(prepared: DataTarget, shared_data: Path) -> N
 
     visible = all_bytes(prepared.visible)
     assert visible.count(b"/game.tw-pddl") >= 3553 + 140
-    for split, name, content in data.games_in(shared_data / "alfworld" / data.REPACKED):
+    for split, name, content in games_in(shared_data / "alfworld" / data.REPACKED):
         if split == data.HELD_OUT:
             assert name.encode() not in visible
             assert json.dumps(json.loads(content)["pddl_problem"]).encode() not in visible

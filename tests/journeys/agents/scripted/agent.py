@@ -20,6 +20,7 @@ import time
 import urllib.error
 import urllib.request
 from pathlib import Path
+from typing import Any
 
 URL = os.environ["GRADING_SERVER_URL"]
 OUT = Path(os.environ["OUTPUT_DIR"])
@@ -27,7 +28,7 @@ ENDED = ("graded", "rejected", "errored")
 BASE = Path(os.environ["MODEL_PATH"])
 
 
-def call(method: str, path: str, body: dict | None = None) -> tuple[int, dict]:
+def call(method: str, path: str, body: dict[str, Any] | None = None) -> tuple[int, Any]:
     data = None if body is None else json.dumps(body).encode()
     request = urllib.request.Request(URL + path, data, {"Content-Type": "application/json"}, method=method)
     try:
@@ -50,7 +51,7 @@ def checkpoint(number: int) -> str:
     return str(folder)
 
 
-def submit(path: str, **more: object) -> dict:
+def submit(path: str, **more: object) -> Any:
     status, answer = call("POST", "/submit", {"model_path": path, **more})
     print("submitted", path, status, json.dumps(answer), flush=True)
     return answer
