@@ -1,5 +1,6 @@
 """Reinforcement learning against the verifiable reward, with TRL's GRPOTrainer."""
 
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -33,7 +34,7 @@ def run_grpo(
     trainer = GRPOTrainer(
         model=model,
         reward_funcs=reward,
-        args=_config(session, steps),
+        args=_config(session, steps, answering_s=max(1.0, (deadline - time.monotonic()) / 4)),
         train_dataset=Dataset.from_list([{key: row[key] for key in ("prompt", "solution")} for row in rows]),
         processing_class=session.tokenizer,
         callbacks=[Lines("grpo"), clock, At(due, lambda step, at_step: on_the_way(step, at_step, clock))],
@@ -42,7 +43,8 @@ def run_grpo(
     return int(trainer.state.global_step)
 
 
-def _config(session: Session, steps: int) -> GRPOConfig:
+def _config(session: Session, steps: int, *, answering_s: float) -> GRPOConfig:
+    """`answering_s` bounds one round of answers, so that a slow machine does not spend all its time on the first."""
     recipe, gpu = session.recipe, torch.cuda.is_available()
     answers = recipe.grpo_prompts * recipe.grpo_group
     micro_batch = min(answers, recipe.micro_batch)
@@ -53,6 +55,7 @@ def _config(session: Session, steps: int) -> GRPOConfig:
         gradient_accumulation_steps=answers // micro_batch,
         num_generations=recipe.grpo_group,
         max_completion_length=recipe.completion_tokens,
+        generation_kwargs={"max_time": answering_s},
         learning_rate=recipe.grpo_learning_rate,
         lr_scheduler_type="constant",
         beta=0.0,
