@@ -1,16 +1,15 @@
 """Holding a run: the lease under which one worker drives it, kept alive by heartbeats."""
 
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from uuid import uuid4
 
 from django.conf import settings
-from django.db import close_old_connections, connection
 from django.utils import timezone
 
 from benchmark.models import HELD, Run, RunState
+from benchmark.services.pulse import repeated
 from benchmark.services.runs import run_move, worker_name
 
 STOPPING = threading.Event()
@@ -53,21 +52,6 @@ def run_claim(run_id: int) -> Hold | None:
     return hold if claimed else None
 
 
-@contextmanager
-def heartbeat(hold: Hold) -> Iterator[None]:
-    """Beat from a thread of its own while the body works."""
-    over = threading.Event()
-
-    def beat_on() -> None:
-        while not over.wait(min(1.0, settings.HEARTBEAT_S)):
-            close_old_connections()
-            hold.beat()
-        connection.close()
-
-    thread = threading.Thread(target=beat_on, name=f"heartbeat-{hold.run_id}", daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        over.set()
-        thread.join(timeout=10)
+def heartbeat(hold: Hold) -> AbstractContextManager[None]:
+    """Beat while the body works."""
+    return repeated(hold.beat, every_s=min(1.0, settings.HEARTBEAT_S), name=f"heartbeat-{hold.run_id}")

@@ -24,7 +24,7 @@ from grading.services.baselines import baseline_announce
 from grading.services.submissions import submission_announce, submission_end, verdict_of_failure
 
 log = logging.getLogger(__name__)
-PROGRESS_EVERY_S = 1.0
+PROGRESS_EVERY_S, BEAT_EVERY_S = 1.0, 0.5
 
 
 @dataclass
@@ -34,19 +34,25 @@ class Claim:
     evaluation: Evaluation
     lease: str
     told_at: float = 0.0
+    beat_at: float = 0.0
     told: tuple[Any, ...] = field(default=())
 
     def pulse(self, phase: str = "", done: int = 0, of: int = 0) -> bool:
         """Keep the hold and pass progress on. False: it is no longer ours, stop."""
+        facts_now = (phase, done, of)
+        if time.monotonic() - self.beat_at < BEAT_EVERY_S and facts_now == self.told and not STOPPING.is_set():
+            return True
+        self.beat_at = time.monotonic()
         values: dict[str, Any] = {"heartbeat_at": timezone.now()}
         if phase:
             values |= {"phase": phase, "n_done": done, "n_expected": of}
         held = Evaluation.objects.filter(pk=self.evaluation.pk, state=EvaluationState.RUNNING, lease=self.lease)
         if STOPPING.is_set() or not held.update(**values):
             return False
-        now, facts = time.monotonic(), (phase, done, of)
-        if phase and facts != self.told and (now - self.told_at >= PROGRESS_EVERY_S or phase != (self.told or "x")[0]):
-            self.told_at, self.told = now, facts
+        now = time.monotonic()
+        new_phase = not self.told or phase != self.told[0]
+        if phase and facts_now != self.told and (new_phase or now - self.told_at >= PROGRESS_EVERY_S):
+            self.told_at, self.told = now, facts_now
             for run_id, number in _watchers(self.evaluation):
                 event_record(run_id, EventKind.PROGRESS, number=number, phase=phase, done=done, of=of)
         return True

@@ -2,6 +2,7 @@
 
 import logging
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 from django.conf import settings
@@ -9,6 +10,7 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
+from benchmark.services.pulse import repeated
 from benchmark.services.queueing import job_send_on_commit
 from benchmark.services.runs import run_settle
 from grading.contract import Finding
@@ -28,7 +30,8 @@ def submission_take(submission_id: int) -> bool:
     if submission is None:
         return False
     try:
-        report = _report(submission)
+        with repeated(partial(_beat, submission), every_s=settings.HEARTBEAT_S, name=f"intake-{submission.pk}"):
+            report = _report(submission)
     except Exception as error:
         log.exception("intake of %s failed", submission)
         finding = Finding("I_INTAKE", f"The platform could not read the submission: {error}", "Submit it again.")
@@ -52,6 +55,11 @@ def _claim(submission_id: int) -> Submission | None:
     if not rows.update(lease=lease_new(), lease_at=timezone.now()):
         return None
     return Submission.objects.select_related("run").get(pk=submission_id)
+
+
+def _beat(submission: Submission) -> None:
+    """Keep the lease while a large checkpoint is copied."""
+    Submission.objects.filter(pk=submission.pk, lease=submission.lease).update(lease_at=timezone.now())
 
 
 def _report(submission: Submission) -> IntakeReport:
