@@ -30,6 +30,8 @@ def run_execute(run_id: int | None = None) -> None:
 
 
 def _drive_next() -> bool:
+    if STOPPING.is_set():
+        return False
     for run in Run.objects.filter(state=RunState.QUEUED).order_by("created_at", "id")[:20]:
         hold = run_claim(run.pk)
         if hold is not None:
@@ -42,8 +44,8 @@ def _drive_next() -> bool:
 def runs_sweep() -> None:
     """End what lost its worker, settle what is done, and ring again for what still waits."""
     for run in Run.objects.stale(2 * settings.HEARTBEAT_S):
-        run_abandon(run)
         sandbox_reap(sandbox_name("run", run.pk))
+        run_abandon(run)
     for pk in Run.objects.filter(state=RunState.FINISHING).values_list("pk", flat=True):
         run_settle(pk)
     if Run.objects.filter(state=RunState.QUEUED).exists():

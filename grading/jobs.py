@@ -3,6 +3,7 @@
 from celery import shared_task
 from django.conf import settings
 
+from benchmark.services.holding import STOPPING
 from benchmark.services.slots import Slots
 from grading.services.evaluations import evaluation_claim
 from grading.services.evaluations import evaluation_execute as execute
@@ -26,6 +27,8 @@ def evaluation_execute() -> None:
 
 
 def _execute_next() -> bool:
+    if STOPPING.is_set():
+        return False
     claim = evaluation_claim()
     if claim is None:
         return False

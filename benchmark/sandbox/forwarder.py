@@ -17,6 +17,8 @@ import sys
 import threading
 from collections.abc import Mapping, Sequence
 
+HEEDED = (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT, signal.SIGQUIT, signal.SIGHUP)
+"""What Python, a shell's background or nohup may have made us ignore; the command starts without that."""
 PASSED_ON = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
 CHUNK = 1 << 16
 LINGER_S = 5.0
@@ -96,9 +98,7 @@ def filled_in(environment: Mapping[str, str], url: str) -> dict[str, str]:
 def spawn(command: Sequence[str], environment: Mapping[str, str]) -> int:
     """Start the command with no signal blocked or ignored; its pid. A command that cannot start ends us as a shell."""
     try:
-        return os.posix_spawnp(
-            command[0], list(command), environment, setsigmask=(), setsigdef=(signal.SIGPIPE, signal.SIGXFSZ)
-        )
+        return os.posix_spawnp(command[0], list(command), environment, setsigmask=(), setsigdef=HEEDED)
     except OSError as error:
         print(f"{command[0]}: {error.strerror}", file=sys.stderr)  # noqa: T201 - goes to the run's log
         raise SystemExit(127 if isinstance(error, FileNotFoundError) else 126) from error

@@ -1,15 +1,17 @@
 """Following the agent's log file into the database, secrets masked."""
 
 import codecs
+import logging
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from django.db import connection
+from django.db import DatabaseError, connection
 from django.utils import timezone
 
 from benchmark.models import AgentLog
 from benchmark.services.events import doorbell_ring
 
+log = logging.getLogger(__name__)
 BLOCK = 262_144
 
 
@@ -39,8 +41,20 @@ class LogFollower:
         self._held = fresh[len(fresh) - keep :] if keep else ""
         fresh = fresh[: len(fresh) - keep] if keep else fresh
         if fresh:
-            self._store(fresh.replace("\x00", "�"))
+            try:
+                self._store(fresh.replace("\x00", "�"))
+            except DatabaseError:
+                self._held = fresh + self._held
+                raise
         return bool(fresh)
+
+    def look_if_possible(self, *, final: bool = False) -> None:
+        """Look, unless the database is away: then what was read waits for the next look."""
+        try:
+            self.look(final=final)
+        except DatabaseError as error:
+            log.warning("the log of run %s could not be stored now: %s", self.run_id, error)
+            connection.close()
 
     def _read(self, final: bool) -> bytes:
         if not self.path.exists():

@@ -20,6 +20,8 @@ class BaseModelUnavailable(Exception):
 
 def base_model_problem(reference: str) -> str:
     """Empty when `reference` has the form of a base model, else what to write instead. Does not touch the network."""
+    if len(reference) > 256 or not reference.isprintable():
+        return "A base model's name may have at most 256 printable characters."
     if reference in settings.BASE_MODEL_BUILDERS or HUB_ID.match(reference):
         return ""
     if reference.startswith("/"):
@@ -67,8 +69,10 @@ def _fetch(reference: str, target: Path, progress: Callable[[str], None]) -> Non
     from huggingface_hub import snapshot_download
 
     name, _, revision = reference.partition("@")
+    part = target.with_name(target.name + ".part")
     progress(f"Fetching {reference} from the hub.")
     try:
-        snapshot_download(name, revision=revision or None, local_dir=target, allow_patterns=HUB_FILES)
+        snapshot_download(name, revision=revision or None, local_dir=part, allow_patterns=HUB_FILES)
     except Exception as error:
         raise BaseModelUnavailable(f"{reference} could not be fetched: {error}") from error
+    part.rename(target)

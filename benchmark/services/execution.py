@@ -124,7 +124,7 @@ def _run_agent(hold: Hold, prepared: Prepared) -> tuple[RunState, int | None]:
             running = prepared.sandbox.start(_spec(run, prepared, token))
         except SandboxFault as error:
             raise RunEnded(RunState.FAILED, "sandbox_fault", str(error)) from error
-        stack.callback(follower.look, final=True)
+        stack.callback(follower.look_if_possible, final=True)
         stack.callback(running.stop)
         return _watch(hold, run, running, follower)
 
@@ -184,7 +184,7 @@ def _watch(hold: Hold, run: Run, running: Running, follower: LogFollower) -> tup
         if left <= 0:
             return RunState.TIMED_OUT, None
         ended = running.wait(min(LOOK_S, left))
-        follower.look()
+        follower.look_if_possible()
         if ended is not None:
             return _after_exit(ended)
         _stop_if_asked(hold)
@@ -220,6 +220,9 @@ def _finish(hold: Hold, ended: RunEnded, exit_code: int | None) -> None:
     }
     run = Run.objects.get(pk=hold.run_id)
     before = RunState(run.state)
+    if before == RunState.PREPARING and ended.code == "worker_stopped":
+        run_move(run.pk, before=before, after=RunState.QUEUED, held_under=hold.lease, lease="", step="")
+        return
     if not run_move(hold.run_id, before=before, after=RunState.FINISHING, held_under=hold.lease, **values):
         return
     if run.started_at:

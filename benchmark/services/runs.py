@@ -47,6 +47,8 @@ def run_create(
         problems["mode"] = "The mode must be free, sft-only or rl-oriented; a multi run needs several tasks."
     if not BUDGET_MIN_S <= budget_s <= BUDGET_MAX_S:
         problems["budget"] = f"The budget must lie between {BUDGET_MIN_S} s and 14 days."
+    if len(driver) > 128 or not driver.isprintable():
+        problems["driver"] = "The driver's name may have at most 128 printable characters."
     if problem := base_model_problem(base_model):
         problems["base_model"] = problem
     if problems:
@@ -115,7 +117,13 @@ def run_move_finishing_cancelled(run_id: int) -> bool:
 def run_settle(run_id: int) -> bool:
     """End a finishing run once nothing of it is left to grade."""
     run = Run.objects.filter(pk=run_id, state=RunState.FINISHING).first()
-    if run is None or grading_room().pending(run_id):
+    if run is None:
+        return False
+    if run.cancel_requested_at and run.outcome != RunState.CANCELLED:
+        run.outcome = RunState.CANCELLED
+        run_move_finishing_cancelled(run_id)
+        grading_room().withdraw(run_id)
+    if grading_room().pending(run_id):
         return False
     return run_move(
         run_id, before=RunState.FINISHING, after=RunState(run.outcome), ended_at=run.ended_at or timezone.now()

@@ -60,10 +60,10 @@ class RunSerializer(serializers.ModelSerializer[Run]):
 class RunCreateSerializer(serializers.Serializer[Any]):
     """What starts a run; `budget_s` in seconds."""
 
-    agent = serializers.CharField()
-    task = serializers.CharField()
-    base_model = serializers.CharField()
-    driver = serializers.CharField(required=False, default="")
+    agent = serializers.CharField(max_length=64)
+    task = serializers.CharField(max_length=64)
+    base_model = serializers.CharField(max_length=256)
+    driver = serializers.CharField(max_length=128, required=False, default="")
     mode = serializers.ChoiceField(choices=Mode.choices, default=Mode.FREE)
     budget_s = serializers.IntegerField(min_value=1)
 

@@ -1,5 +1,6 @@
 """The public API, read by everybody, written by operators."""
 
+import re
 from typing import Any, cast
 
 from django.contrib.auth.models import User
@@ -9,6 +10,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework import mixins, status, viewsets
 from rest_framework.decorators import action
 from rest_framework.exceptions import ValidationError
+from rest_framework.pagination import LimitOffsetPagination
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -23,16 +25,25 @@ EVENTS_MOST = 500
 FILTERS = ("state", "task", "agent", "driver", "mode", "base_model", "protocol", "origin")
 
 
+class RunPagination(LimitOffsetPagination):
+    """Fifty runs a page, at most a hundred."""
+
+    max_limit = 100
+
+
 class RunViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[Run]):
     """Runs, newest first. Filters are query parameters named like the fields."""
 
     serializer_class = RunSerializer
+    pagination_class = RunPagination
     permission_classes = (OperateOrRead,)
     lookup_field = "slug"
+    lookup_value_regex = r"[\w-]+"
     queryset = Run.objects.all()
 
     def get_queryset(self) -> QuerySet[Run]:
-        wanted = {name: self.request.query_params[name] for name in FILTERS if name in self.request.query_params}
+        given = self.request.query_params
+        wanted = {name: given[name].replace("\x00", "") for name in FILTERS if name in given}
         return super().get_queryset().filter(**wanted)
 
     @extend_schema(request=RunCreateSerializer, responses={201: RunSerializer})
@@ -61,7 +72,7 @@ class RunViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Gene
     def events(self, request: Request, slug: str) -> Response:
         """Up to 500 events after the sequence number `after` (default 0)."""
         after = request.query_params.get("after", "0")
-        if not after.isdigit():
+        if not re.fullmatch(r"[0-9]{1,18}", after):
             raise ValidationError({"after": "Give the last sequence number you have, 0 for all."})
         events = RunEvent.objects.filter(run=self.get_object(), seq__gt=int(after)).order_by("seq")[:EVENTS_MOST]
         return Response(RunEventSerializer(events, many=True).data)

@@ -16,6 +16,7 @@ from django.utils import timezone
 from benchmark.models import EventKind
 from benchmark.services.events import event_record
 from benchmark.services.holding import STOPPING
+from benchmark.services.pulse import repeated
 from benchmark.services.runs import run_settle, worker_name
 from grading.contract import Finding, RunnerVerdict
 from grading.models import Baseline, Evaluation, EvaluationState, Submission, SubmissionState, Verdict
@@ -37,6 +38,10 @@ class Claim:
     beat_at: float = 0.0
     told: tuple[Any, ...] = field(default=())
 
+    def beat(self) -> None:
+        """Keep the hold while nothing is told, as before the runner has started."""
+        Evaluation.objects.filter(pk=self.evaluation.pk, lease=self.lease).update(heartbeat_at=timezone.now())
+
     def pulse(self, phase: str = "", done: int = 0, of: int = 0) -> bool:
         """Keep the hold and pass progress on. False: it is no longer ours, stop."""
         facts_now = (phase, done, of)
@@ -55,7 +60,13 @@ class Claim:
             self.told_at, self.told = now, facts_now
             for run_id, number in _watchers(self.evaluation):
                 event_record(run_id, EventKind.PROGRESS, number=number, phase=phase, done=done, of=of)
-        return True
+        return _wanted(self.evaluation)
+
+
+def _wanted(evaluation: Evaluation) -> bool:
+    """Whether anybody still waits for it; the runs of a cancelled submission do not."""
+    waiting = Baseline.objects.filter(evaluation=evaluation, run__state="preparing")
+    return evaluation.submissions.pending().exists() or waiting.exists()
 
 
 def _watchers(evaluation: Evaluation) -> Iterator[tuple[int, int | None]]:
@@ -72,7 +83,7 @@ def work_waits() -> bool:
 
 
 def _baselines() -> Any:
-    return Evaluation.objects.filter(state=EvaluationState.QUEUED, baselines__isnull=False).distinct()
+    return Evaluation.objects.filter(state=EvaluationState.QUEUED, baselines__run__state="preparing").distinct()
 
 
 def _submissions() -> Any:
@@ -92,6 +103,9 @@ def evaluation_claim() -> Claim | None:
         if not _begin(submission):
             continue
         evaluation = submission.evaluation
+        evaluation.refresh_from_db()
+        if evaluation.state == EvaluationState.FAULTED:
+            evaluation_revive(evaluation)
         if evaluation.state == EvaluationState.DONE:
             evaluation_close(evaluation)
         elif claim := _hold(evaluation):
@@ -110,6 +124,13 @@ def _begin(submission: Submission) -> bool:
             return moved
     except IntegrityError:
         return False
+
+
+def evaluation_revive(evaluation: Evaluation) -> None:
+    """Somebody asks again for what every attempt had failed at: the attempts start anew."""
+    before, after = EvaluationState.FAULTED, EvaluationState.QUEUED
+    if Evaluation.objects.move(evaluation.pk, before=before, after=after, attempts=0, fault={}):
+        evaluation.refresh_from_db()
 
 
 def _hold(evaluation: Evaluation) -> Claim | None:
@@ -134,7 +155,8 @@ def _hold(evaluation: Evaluation) -> Claim | None:
 def evaluation_execute(claim: Claim) -> None:
     """Run the grading runner for a claimed evaluation and store what came of it."""
     try:
-        verdict = grading_runner().run(evaluation=claim.evaluation, pulse=claim.pulse)
+        with repeated(claim.beat, every_s=settings.HEARTBEAT_S, name=f"evaluation-{claim.evaluation.pk}"):
+            verdict = grading_runner().run(evaluation=claim.evaluation, pulse=claim.pulse)
     except HoldLost:
         evaluation_release(claim)
         return

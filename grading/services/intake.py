@@ -15,7 +15,7 @@ from benchmark.services.queueing import job_send_on_commit
 from benchmark.services.runs import run_settle
 from grading.contract import Finding
 from grading.intake import IntakeLimits, IntakeReport, checkpoint_take
-from grading.models import Evaluation, EvaluationState, Submission, SubmissionState
+from grading.models import Evaluation, Submission, SubmissionState
 from grading.services.baselines import baseline_evaluation
 from grading.services.places import checkpoint_store, engine_in_force, submitted_from
 from grading.services.submissions import lease_new, submission_announce, submission_end, verdict_of_failure
@@ -84,6 +84,9 @@ def _facts(report: IntakeReport | None) -> dict[str, Any]:
 
 def _end(submission: Submission, after: SubmissionState, finding: Finding, report: IntakeReport | None) -> None:
     with transaction.atomic():
+        mine = Submission.objects.filter(pk=submission.pk, state=SubmissionState.RECEIVED, lease=submission.lease)
+        if not mine.select_for_update().exists():
+            return
         verdict = verdict_of_failure(
             protocol=submission.run.protocol, finding=finding, digest=(report and report.digest) or ""
         )
@@ -123,8 +126,4 @@ def _evaluation(submission: Submission, report: IntakeReport) -> Evaluation:
         engine=engine_in_force(),
         defaults={"task": run.task, "base_model": run.base_model},
     )
-    if evaluation.state == EvaluationState.FAULTED:
-        Evaluation.objects.move(
-            evaluation.pk, before=EvaluationState.FAULTED, after=EvaluationState.QUEUED, attempts=0, fault={}
-        )
     return evaluation

@@ -66,7 +66,7 @@ def _places(evaluation: Evaluation, folder: Path, sandbox: Sandbox) -> Mapping[s
 
 def _spec(evaluation: Evaluation, places: Mapping[str, Mount]) -> RunnerSpec:
     return RunnerSpec(
-        protocol=evaluation.protocol,
+        protocol=evaluation.protocol.partition(";")[0],
         task_dir=str(places["task"].target),
         held_out=str(places["held_out"].target),
         checkpoint=str(places["checkpoint"].target),
@@ -95,6 +95,7 @@ def _command(evaluation: Evaluation, sandbox: Sandbox, places: Mapping[str, Moun
             "PYTHONPATH": str(CODE if sandbox.isolates else settings.BASE_DIR),
             "PYTHONDONTWRITEBYTECODE": "1",
             "PYTHONUNBUFFERED": "1",
+            "OMP_WAIT_POLICY": "PASSIVE",
         },
         workdir=work,
         limits=Limits(disk_bytes=20 * 1024**3, processes=4096),

@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 from django.conf import settings
+from django.db.models import Q
 from django.utils import timezone
 
 from benchmark.services.queueing import job_send
@@ -18,8 +19,8 @@ def grading_mend() -> None:
     """Requeue evaluations whose worker is silent, ring for submissions that nobody took in, and for waiting work."""
     for evaluation in Evaluation.objects.stale(2 * settings.HEARTBEAT_S):
         lost = Finding("I_WORKER_LOST", f"The grading worker {evaluation.worker} was lost.", "Nothing to mend.")
-        evaluation_fault(evaluation, evaluation.lease, lost)
         sandbox_reap(sandbox_name("evaluation", evaluation.pk))
+        evaluation_fault(evaluation, evaluation.lease, lost)
     _unstick()
     late = timezone.now() - timedelta(seconds=RECEIVED_GRACE_S)
     stale_intake = timezone.now() - timedelta(seconds=4 * settings.HEARTBEAT_S)
@@ -34,5 +35,6 @@ def grading_mend() -> None:
 def _unstick() -> None:
     """A submission in grading whose evaluation is not running goes back to the queue."""
     idle = Submission.objects.filter(state=SubmissionState.GRADING).exclude(evaluation__state=EvaluationState.RUNNING)
-    for pk in idle.filter(evaluation__ended_at__lt=timezone.now() - timedelta(seconds=2)).values_list("pk", flat=True):
+    settled = Q(evaluation__ended_at=None) | Q(evaluation__ended_at__lt=timezone.now() - timedelta(seconds=2))
+    for pk in idle.filter(settled).values_list("pk", flat=True):
         Submission.objects.move(pk, before=SubmissionState.GRADING, after=SubmissionState.QUEUED)

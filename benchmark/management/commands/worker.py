@@ -10,8 +10,8 @@ from django.core.management.base import BaseCommand, CommandError
 
 from benchmark.services.worker_check import worker_problems
 
-THREADS = 12
-"""Jobs wait for sandboxed processes, so threads serve; how much runs at once is set by the slots."""
+SPARE_THREADS = 10
+"""For intake and sweeps, beside one thread a slot. Jobs wait for sandboxed processes, so threads serve."""
 
 
 class Command(BaseCommand):
@@ -27,8 +27,16 @@ class Command(BaseCommand):
         queues = options["queues"]
         if problems := worker_problems(set(queues.split(","))):
             raise CommandError("This worker cannot work:\n" + "\n".join(f"- {problem}" for problem in problems))
+        threads = settings.AGENT_SLOTS + settings.GRADING_SLOTS + SPARE_THREADS
         command = [sys.executable, "-m", "celery", "-A", "config", "worker", "-Q", queues, "--pool", "threads"]
-        command += ["--concurrency", str(THREADS), "--loglevel", "INFO", "--without-mingle", "--without-gossip"]
+        command += [
+            "--concurrency",
+            str(threads),
+            "--loglevel",
+            "INFO",
+            "--without-mingle",
+            "--without-gossip",
+        ]
         if settings.EMBEDDED or options["beat"]:
             command.append("-B")
         os.execv(sys.executable, command)  # noqa: S606  (fixed arguments)

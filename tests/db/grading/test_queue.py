@@ -208,3 +208,47 @@ def test_what_the_broker_lost_is_rung_for_again(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr("celery.app.base.Celery.send_task", lambda _app, name, args=(), **_: sent.append((name, args)))
     grading_mend()
     assert ("grading.jobs.submission_intake", (row.pk,)) in sent
+
+
+def test_a_queued_submission_of_a_faulted_evaluation_starts_its_attempts_anew() -> None:
+    run = run_row()
+    row = queued(run, "d1")
+    Evaluation.objects.update(state=EvaluationState.FAULTED, attempts=3, ended_at=timezone.now())
+    Scripted.result = scored(7.0)
+    evaluation_execute(claimed())
+    row.refresh_from_db()
+    assert (row.state, row.score) == (SubmissionState.GRADED, 7.0)
+
+
+def test_a_submission_left_in_grading_before_its_evaluation_began_is_requeued() -> None:
+    run = run_row()
+    row = queued(run, "d1")
+    Submission.objects.filter(pk=row.pk).update(state=SubmissionState.GRADING)
+    grading_mend()
+    row.refresh_from_db()
+    assert row.state == SubmissionState.QUEUED
+
+
+def test_nobody_waiting_ends_an_evaluation() -> None:
+    run = run_row()
+    row = queued(run, "d1")
+    claim = claimed()
+    assert claim.pulse("generating", 1, 10) is True
+    Submission.objects.filter(pk=row.pk).update(state=SubmissionState.ERRORED)
+    claim.beat_at = 0.0
+    assert claim.pulse("generating", 2, 10) is False
+
+
+def test_a_worker_that_stops_takes_nothing_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    from threading import Event
+
+    from grading import jobs
+
+    stopping = Event()
+    stopping.set()
+    monkeypatch.setattr(jobs, "STOPPING", stopping)
+    run = run_row()
+    row = queued(run, "d1")
+    jobs.evaluation_execute()
+    row.refresh_from_db()
+    assert row.state == SubmissionState.QUEUED
