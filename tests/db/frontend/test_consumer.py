@@ -66,7 +66,7 @@ async def test_everything_after_is_sent_and_then_what_follows(channel_layer: str
         began = time.monotonic()
         await record(run)
         assert [event["seq"] for event in (await socket.batch())["events"]] == [4]
-        assert time.monotonic() - began < 1.0
+        assert time.monotonic() - began < 4.0  # sooner than the safety net looks
 
 
 async def test_a_watcher_with_nothing_to_catch_up_is_greeted(channel_layer: str) -> None:

@@ -65,7 +65,7 @@ class TestEverySandbox:
         running = bench.start("sleep 30")
         began = time.monotonic()
         assert running.wait(0.3) is None
-        assert time.monotonic() - began < 3
+        assert time.monotonic() - began < 15
 
     def test_stop_gives_time_to_finish(self, bench: Bench) -> None:
         running = bench.start('trap "echo finished; exit 5" TERM; echo ready; sleep 30 & wait')

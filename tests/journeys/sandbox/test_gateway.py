@@ -145,7 +145,7 @@ class TestGateway:
             until(lambda: len(upstream.seen()) == 1)
             began = time.monotonic()
             made.stop()
-            assert time.monotonic() - began < 4
+            assert time.monotonic() - began < 15
             assert waiting.result(10).status_code == 503
 
     def test_runs_on_its_own_with_its_token_out_of_sight(self, upstream: Upstream, tmp_path: Path) -> None:
