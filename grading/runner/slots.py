@@ -21,8 +21,9 @@ class UnsupportedAttentionError(Exception):
 class SlotCache(Cache):
     """Keys and values of `slots` sequences.
 
-    Per layer: keys and values of shape (slots, key-value heads, capacity, head size); the shared prefix has shape
-    (key-value heads, prefix length, head size). `aim` says which slots and columns the next forward pass writes.
+    Per layer: keys and values of shape (slots, key-value heads, capacity, head size). The shared prefix: keys of shape
+    (key-value heads, head size, length) and values of (key-value heads, length, head size). `aim` says which slots and
+    columns the next forward pass writes.
     """
 
     def __init__(self, slots: int, device: torch.device) -> None:
@@ -87,7 +88,7 @@ class SlotCache(Cache):
     def keep_as_prefix(self, slot: int, length: int) -> None:
         """Make the first `length` columns of a slot the shared prefix."""
         self.prefix = [
-            (keys[slot, :, :length].clone(), values[slot, :, :length].clone())
+            (keys[slot, :, :length].transpose(1, 2).contiguous(), values[slot, :, :length].clone())
             for keys, values in zip(self._keys, self._values, strict=True)
         ]
         self.prefix_length = length
@@ -133,7 +134,7 @@ class SlotAttention:
         keys, values = self._cache.prefix[layer]
         rows, groups, count, _ = query.shape
         flat = query.transpose(0, 1).flatten(1, 2)
-        shared = (flat @ keys.transpose(1, 2)).view(groups, rows, count, -1).transpose(0, 1)
+        shared = (flat @ keys).view(groups, rows, count, -1).transpose(0, 1)
         if self._cache.without_prefix is not None:
             shared = shared.masked_fill(self._cache.without_prefix, float("-inf"))
         weights = _softmax(torch.cat([shared, own], dim=-1))

@@ -11,6 +11,7 @@ from transformers import AutoModelForCausalLM
 from benchmark.tasks.contract import Completion
 from grading.contract import RunnerSpec
 from grading.runner.checkpoint import Checkpoint
+from grading.runner.engines.layout import lay_out_for_few_rows
 from grading.runner.engines.protocol import Request
 from grading.runner.engines.slot_batch import SlotBatch, nonfinite_fault
 from grading.runner.engines.static_batch import StaticBatch
@@ -57,6 +58,8 @@ class TransformersEngine:
             local_files_only=True,
         )
         self._model = model.eval()
+        if self._spec.device == "cpu":
+            lay_out_for_few_rows(self._model)
 
     @torch.inference_mode()
     def probe(self, tokens: tuple[int, ...]) -> None:
