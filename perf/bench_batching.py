@@ -1,6 +1,6 @@
 """Batched against one prompt at a time: the same checkpoint and GSM8K prompts, in one run on one machine.
 
-    python perf/bench_batching.py CHECKPOINT HELD_OUT [--items 32] [--single 4] [--engines transformers vllm]
+    python -m perf.bench_batching CHECKPOINT HELD_OUT [--items 32] [--single 4] [--engines transformers vllm]
 
 CHECKPOINT is also the reference (its chat template); HELD_OUT is the folder that the task gsm8k prepares. The first
 `--single` items are completed one at a time by plain `generate` (transformers) or one request at a time (vLLM), all
