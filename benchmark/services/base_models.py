@@ -75,4 +75,6 @@ def _fetch(reference: str, target: Path, progress: Callable[[str], None]) -> Non
         snapshot_download(name, revision=revision or None, local_dir=part, allow_patterns=HUB_FILES)
     except Exception as error:
         raise BaseModelUnavailable(f"{reference} could not be fetched: {error}") from error
+    for path in part.rglob("*"):
+        path.chmod(0o755 if path.is_dir() else 0o644)  # the sandbox may run as another user
     part.rename(target)

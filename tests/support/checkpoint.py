@@ -25,4 +25,6 @@ LlamaForCausalLM(config).save_pretrained(sys.argv[1]); tokenizer.save_pretrained
 def small_checkpoint(folder: Path) -> Path:
     """Write it into `folder` and return that. A process of its own, so that no test process imports torch."""
     subprocess.run([sys.executable, "-c", SCRIPT, str(folder)], check=True, capture_output=True)
+    for path in folder.iterdir():
+        path.chmod(0o644)  # safetensors writes 0600, which another user's sandbox cannot read
     return folder
