@@ -9,6 +9,7 @@ prompts in a cache. Loading the model and starting the games' processes is not c
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -121,7 +122,9 @@ def measured(asked: Asked, folder: Path, *, alone: bool) -> dict[str, float]:
     """One measurement in a process of its own, printed as a line."""
     result = folder / f"alone-{alone}.json"
     again = [sys.executable, "-m", "perf.bench_rollouts", *sys.argv[1:], "--measure", str(result)]
-    subprocess.run(again + ["--alone"] * alone, check=True, stdout=sys.stderr)
+    # As the runner sets it: threads that wait sleep.
+    environment = {"OMP_WAIT_POLICY": "PASSIVE", **os.environ}
+    subprocess.run(again + ["--alone"] * alone, check=True, stdout=sys.stderr, env=environment)
     found: dict[str, float] = json.loads(result.read_text())
     minutes = found["seconds"] / 60
     print(

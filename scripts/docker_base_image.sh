@@ -13,11 +13,11 @@ if docker image inspect "$tag" >/dev/null 2>&1; then
 fi
 if ! command -v debootstrap >/dev/null; then
   apt-get update -qq
-  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends debootstrap
+  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends debootstrap >/dev/null
 fi
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-debootstrap --variant=minbase --include="$packages" "$suite" "$folder/root"
+debootstrap >/dev/null --variant=minbase --include="$packages" "$suite" "$folder/root"
 ln -s python3 "$folder/root/usr/bin/python"
 rm -rf "$folder"/root/var/cache/apt/archives/*.deb
 tar --create --directory "$folder/root" --numeric-owner . | docker import --change 'CMD ["python3"]' - "$tag"

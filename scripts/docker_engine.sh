@@ -11,7 +11,7 @@ if answers; then
 fi
 if ! command -v dockerd >/dev/null; then
   apt-get update -qq
-  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends docker.io iptables
+  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends docker.io iptables >/dev/null
 fi
 # Debian's package may have started it by itself.
 if ! answers; then

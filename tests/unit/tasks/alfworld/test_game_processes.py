@@ -107,9 +107,10 @@ def test_quickened_games_say_what_plain_ones_say(game: Game, real_games: RealGam
     quick = [(game.act(command).observation, game.commands()) for command in COMMANDS]
     game.close()
     program = (
-        "import json, sys, zipfile; sys.path.insert(0, sys.argv[1]); import household; h = household.Household();"
-        "h.start(json.loads(zipfile.ZipFile(sys.argv[2]).read(sys.argv[3])));"
-        "json.dump([(h.act(c)[0], h.commands()) for c in sys.argv[4:]], sys.stderr)"
+        "import json, sys, zipfile; _, folder, archive, game, *commands = sys.argv;"  # the planner empties sys.argv
+        "sys.path.insert(0, folder); import household; h = household.Household();"
+        "h.start(json.loads(zipfile.ZipFile(archive).read(game)));"
+        "json.dump([(h.act(c)[0], h.commands()) for c in commands], sys.stderr)"
     )
     folder, archive = games.PROGRAM.parent, real_games.held_out / "valid_unseen.zip"
     arguments = [sys.executable, "-c", program, str(folder), str(archive), NAME + FILE, *COMMANDS]
