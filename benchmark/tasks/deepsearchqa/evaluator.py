@@ -69,8 +69,10 @@ class DeepSearchQA:
             rounds.append(Round(move, seen))
 
     def metrics(self, records: Sequence[Record]) -> Metrics:
-        """Shares in percent over all questions; precision, recall and F1 are means of the questions' own values. Standard
-        error: 100 · sqrt(p (1 − p) / n), in points, of the share fully correct."""
+        """Shares in percent over all questions; precision, recall and F1 are means of the questions' own values.
+
+        Standard error: 100 · sqrt(p (1 − p) / n), in points, of the share fully correct.
+        """
         n = len(records)
         facts = [record.facts for record in records]
         right = sum(record.reward for record in records) / n

@@ -21,8 +21,8 @@ Proceed in three steps.
 1. List the items of the reference answer, in its own words. For the kind Single Answer the whole reference answer is \
 one item. For the kind Set Answer each member of the set is an item of its own; notes about members are not.
 2. Decide for each item whether the response gives it as an answer to the question. Another spelling, language, \
-notation or unit of the same thing counts. An item that the response only discusses, doubts or rejects is not given, nor is one \
-beside which the response gives a contradicting value for the same thing.
+notation or unit of the same thing counts. An item that the response only discusses, doubts or rejects is not given, \
+nor is one beside which the response gives a contradicting value for the same thing.
 3. List what the response gives as answers beyond the items of the reference: each further answer once, in its own \
 words. Explanations, sources and details of a given item are not answers.
 

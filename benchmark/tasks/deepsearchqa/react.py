@@ -37,10 +37,11 @@ or, as soon as you know the answer,
 Thought: how you know
 Action: answer[the answer]
 
-After a search you see an observation with up to {HITS} results. There are {ROUNDS} rounds, and in the last one you can \
-only answer. If the question asks for several things, name all of them and nothing else, separated by semicolons.
+After a search you see an observation with up to {HITS} results. There are {ROUNDS} rounds, and in the last one you \
+can only answer. If the question asks for several things, name all of them and nothing else, separated by semicolons.
 
 """
+LAST_WORDS = "Thought: This is the last round, I have to answer.\nAction: answer["
 LEFT_OUT = "(Earlier rounds are left out.)\n"
 NOT_UNDERSTOOD = "No action was understood. Write `Action: search[words]` or `Action: answer[the answer]`."
 NO_QUERY = "The search had no words."
@@ -75,11 +76,7 @@ class Round:
 def prompt_text(question: str, rounds: Sequence[Round]) -> str:
     """The prompt after `rounds`: instructions and question whole, then the latest rounds that still fit."""
     start = f"{INSTRUCTIONS}Question: {question}\n"
-    end = (
-        "Thought:"
-        if len(rounds) < ROUNDS - 1
-        else "Thought: This is the last round, I have to answer.\nAction: answer["
-    )
+    end = "Thought:" if len(rounds) < ROUNDS - 1 else LAST_WORDS
     room = PROMPT_BYTES - _bytes(start + LEFT_OUT + end)
     shown: list[str] = []
     for text in (past.text for past in reversed(rounds)):
