@@ -47,6 +47,8 @@ class RunnerSpec:
     max_model_len: int | None = None
     seed: int = 0
     threads: int | None = None
+    outside: str | None = None
+    """The UNIX socket that answers what the evaluator asks of the world outside (tasks/services_contract.py)."""
     version: int = SPEC_VERSION
 
 

@@ -67,11 +67,21 @@ class Outcome:
 
 
 @dataclass(frozen=True)
+class Flag:
+    """Something in the outputs that people must see beside the score: W_* is odd, F_* looks like gaming the grader."""
+
+    code: str
+    message: str
+    detail: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Metrics:
     """The protocol's primary `score` in 0..100 and the numbers reported beside it (floats or None)."""
 
     score: float
     extra: Mapping[str, float | None] = field(default_factory=dict)
+    flags: tuple[Flag, ...] = ()
 
 
 Episode = Generator[Prompt, Completion, Outcome]

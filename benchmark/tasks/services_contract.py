@@ -27,8 +27,11 @@ class Hit:
 class Services(Protocol):
     """Handed to an evaluator that has a method `connect(services)`, before its first episode; threads may share it."""
 
-    def chat(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
+    def chat(self, request: Mapping[str, Any], *, fresh: bool = False) -> Mapping[str, Any]:
         """The judge's answer to the body of an OpenAI Chat Completions request; its `model` is filled in outside.
+
+        Answers are kept: the same request gets the same answer. `fresh` asks anew and keeps the new one: for an answer
+        that nothing could be made of.
 
         Raises: ServiceFault.
         """

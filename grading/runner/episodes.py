@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from benchmark.tasks.contract import Completion, Episode, Evaluator, FinishReason, Item, Outcome, Prompt, Record
+from benchmark.tasks.services_contract import ServiceFault
 from grading.runner.advancing import Advancing, Step, advancing
 from grading.runner.engines.protocol import Engine
 from grading.runner.faults import GradingFault, InfraFault, first_line
@@ -32,6 +33,8 @@ class _Playing:
             raise InfraFault("I_EVALUATOR", f"item {self.item.id}: the episode returned no Outcome") from end
         except GradingFault:
             raise
+        except ServiceFault as error:
+            raise InfraFault("I_PROVIDER", f"item {self.item.id}: {error}") from error
         except Exception as error:
             raise InfraFault("I_EVALUATOR", f"item {self.item.id}: {first_line(error)}") from error
 

@@ -15,6 +15,7 @@ from grading.runner.events import Events
 from grading.runner.faults import GradingFault, first_line
 from grading.runner.prompts import ContextLimit, PromptEncoder
 from grading.runner.samples import SampleStore
+from grading.runner.services import connect
 from grading.runner.stops import Decoder, StopTokens
 from grading.runner.task_loading import checked_items, checked_metrics, load_evaluator
 from grading.runner.verdicts import no_stop_warnings, protocol_id, spec_digest
@@ -61,6 +62,7 @@ class GradingRun:
         self._events.phase("loading")
         spec = self._spec
         evaluator = load_evaluator(Path(spec.task_dir), spec.protocol)
+        connect(evaluator, spec.outside)
         items = checked_items(evaluator, Path(spec.held_out), spec.limit)
         self._know(n_expected=len(items))
         subject = self._open()
@@ -76,7 +78,10 @@ class GradingRun:
         return self._verdict(
             score=metrics.score,
             metrics=dict(metrics.extra),
-            warnings=no_stop_warnings(records, subject.stops, subject.end_of_turn),
+            warnings=(
+                *no_stop_warnings(records, subject.stops, subject.end_of_turn),
+                *(Finding(flag.code, flag.message, detail=flag.detail) for flag in metrics.flags),
+            ),
             samples_sha256=digest,
         )
 

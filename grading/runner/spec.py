@@ -9,6 +9,7 @@ from grading.contract import SPEC_VERSION, EngineName, RunnerSpec
 
 DTYPES = ("float32", "bfloat16", "float16")
 TEXT = ("protocol", "task_dir", "held_out", "checkpoint", "reference", "engine", "device", "dtype")
+OPTIONAL_TEXT = ("outside",)
 FOLDERS = ("task_dir", "held_out", "checkpoint", "reference")
 
 
@@ -43,13 +44,13 @@ def _check_names(raw: dict[str, Any]) -> None:
 
 
 def _check_types(raw: dict[str, Any]) -> None:
-    optional = {"limit", "max_model_len", "threads"}
+    optional = {"limit", "max_model_len", "threads", *OPTIONAL_TEXT}
     for name, value in raw.items():
-        if name in TEXT:
+        if value is None and name in optional:
+            continue
+        if name in TEXT + OPTIONAL_TEXT:
             if not isinstance(value, str) or not value:
                 raise SpecError(f"{name} must be a non-empty string, not {value!r}")
-        elif value is None and name in optional:
-            continue
         elif isinstance(value, bool) or not isinstance(value, int):
             raise SpecError(f"{name} must be a whole number{' or null' if name in optional else ''}, not {value!r}")
 

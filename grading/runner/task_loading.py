@@ -18,10 +18,13 @@ PACKAGE = "agent2_task"
 def load_evaluator(task_dir: Path, protocol: str) -> Evaluator:
     """The evaluator defined in `task_dir/evaluator.py`; the folder is a package to it, so it may import its siblings.
 
+    What follows a `;` in the protocol, such as the judge's name, is not the task folder's to know.
+
     A folder without one describes its task (benchmark/tasks/folder_task.py).
 
     Raises: InfraFault: I_EVALUATOR when it cannot be loaded, I_PROTOCOL when its protocol is not `protocol`.
     """
+    protocol = protocol.partition(";")[0]
     try:
         if is_described(task_dir):
             evaluator = recipe_of(task_dir, protocol.rpartition("/")[0]).evaluator()

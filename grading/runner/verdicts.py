@@ -28,7 +28,7 @@ def protocol_id(spec: RunnerSpec) -> str:
 
 def spec_digest(spec: RunnerSpec) -> str:
     """What recorded samples depend on: the spec, the task's code, the files' names and sizes, the libraries."""
-    parts = {key: value for key, value in asdict(spec).items() if key not in ("threads", "limit")}
+    parts = {key: value for key, value in asdict(spec).items() if key not in ("threads", "limit", "outside")}
     folders = {
         name: sorted(
             (str(file.relative_to(folder)), file.stat().st_size) for file in folder.rglob("*") if file.is_file()
