@@ -1,0 +1,1 @@
+"""A web search for evaluators: one of several providers, or documents on this machine, with every answer kept."""
