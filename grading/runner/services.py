@@ -34,9 +34,9 @@ class SocketServices:
         return answer
 
     def search(self, query: str, *, count: int) -> Sequence[Hit]:
-        hits = self._ask("/search", {"query": query, "count": count}).get("hits")
+        hits: Any = self._ask("/search", {"query": query, "count": count}).get("hits")
         try:
-            return [Hit(title=hit["title"], url=hit["url"], snippet=hit["snippet"]) for hit in hits or ()]
+            return [Hit(title=hit["title"], url=hit["url"], snippet=hit["snippet"]) for hit in hits]
         except (TypeError, KeyError) as error:
             raise ServiceFault("the search's answer did not arrive whole") from error
 

@@ -49,20 +49,27 @@ class Ruling:
 
 
 def judge(services: Services, *, question: str, kind: str, reference: str, response: str) -> Ruling:
-    """Ask until a reply can be read. Raises: ServiceFault: the judge is out of reach, or no reply could be read."""
-    messages: list[dict[str, str]] = [
+    """Ask until a reply can be read.
+
+    Replies are kept outside: a second time with what is wrong with the first, a third time anew in the first words, so
+    that the readable one is what the next grading meets.
+
+    Raises: ServiceFault: the judge is out of reach, or no reply could be read.
+    """
+    asked: list[dict[str, str]] = [
         {"role": "system", "content": INSTRUCTIONS},
         {"role": "user", "content": case_text(question=question, kind=kind, reference=reference, response=response)},
     ]
-    wrong = ""
+    messages, wrong = asked, ""
     for number in range(1, TRIES + 1):
-        text = _reply_text(services.chat({"messages": messages, "temperature": 0}))
+        fresh = number == TRIES
+        text = _reply_text(services.chat({"messages": asked if fresh else messages, "temperature": 0}, fresh=fresh))
         try:
             return read_ruling(text, kind=kind, replies=number)
         except Unreadable as error:
             wrong = str(error)
         again = f"Your reply cannot be used: {wrong}. Reply with the JSON object alone."
-        messages = [*messages, {"role": "assistant", "content": text[:4000]}, {"role": "user", "content": again}]
+        messages = [*asked, {"role": "assistant", "content": text[:4000]}, {"role": "user", "content": again}]
     raise ServiceFault(f"The judge gave {TRIES} replies that cannot be read; of the last one: {wrong}.")
 
 

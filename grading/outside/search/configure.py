@@ -68,7 +68,7 @@ def open_search(settings: SearchSettings, store: Path) -> SearchDesk:
     """The desk of one evaluation; snapshots are folders in `store`. Raises: SearchNotConfigured."""
     check_search(settings)
     snapshot = AnswerStore(store / settings.snapshot)
-    mode: Mode = "replay" if settings.mode == "replay" else "record"
+    mode: Mode = "replay-only" if settings.mode == "replay-only" else "record"
     if settings.backend == "corpus":
         return SearchDesk(_corpus(settings), snapshot, mode, Counts())
     provider = Provider(

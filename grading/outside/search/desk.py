@@ -16,7 +16,7 @@ QUERY_CHARS, QUERY_WORDS = 400, 50
 """The most that every provider takes."""
 MOST = 20
 
-Mode = Literal["record", "replay"]
+Mode = Literal["record", "replay-only"]
 """Whether what the snapshot lacks is asked for, or is a fault."""
 
 
@@ -55,9 +55,9 @@ class SearchDesk:
         if stored is not None:
             self.counts.cache_hits += 1
             return stored
-        if self._mode == "replay":
+        if self._mode == "replay-only":
             raise ProviderFault(
-                f"The snapshot has no answer to the search {words!r}, and AGENT2_SEARCH_MODE=replay asks nobody. "
+                f"The snapshot has no answer to the search {words!r}, and AGENT2_SEARCH_MODE=replay-only asks nobody. "
                 f"Set AGENT2_SEARCH_MODE=record to ask {self._backend.identity}",
                 passing=False,
             )
