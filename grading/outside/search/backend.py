@@ -6,13 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from tenacity import AsyncRetrying, retry_if_exception_type, stop_after_attempt, wait_random_exponential
-
 from benchmark.tasks.services_contract import Hit
-from grading.outside.provider import Provider, ProviderFault
+from grading.outside.provider import MASK, Provider, ProviderFault
 
-ATTEMPTS = 3
-"""How often a provider is asked whose answer is JSON and yet no answer."""
 _TAG = re.compile(r"</?[a-z][^<>]*>", re.IGNORECASE)
 
 
@@ -60,22 +56,21 @@ class OverHttp:
         self._hint = hint
 
     async def search(self, query: str, count: int) -> Sequence[Hit]:
-        attempts = AsyncRetrying(
-            retry=retry_if_exception_type(Nonsense),
-            wait=wait_random_exponential(multiplier=0.2, max=5),
-            stop=stop_after_attempt(ATTEMPTS),
-            reraise=True,
-        )
-        hits: Sequence[Hit] = await attempts(self._once, query, count)
-        return hits
-
-    async def _once(self, query: str, count: int) -> Sequence[Hit]:
         request = self._vendor.request(query, count)
         try:
-            told = await self._provider.ask(request.method, request.url, **request.options)
+            told = await self._provider.ask(request.method, request.url, check=self._check, **request.options)
         except ProviderFault as fault:
             raise ProviderFault(f"{fault}{'' if fault.passing else self._hint}", passing=fault.passing) from None
         return self._vendor.read(told)[:count]
+
+    def _check(self, told: Mapping[str, Any]) -> None:
+        try:
+            self._vendor.read(told)
+        except Nonsense as error:
+            text = str(error)
+            for secret in filter(None, self._provider.secrets):
+                text = text.replace(secret, MASK)
+            raise ProviderFault(text) from None
 
 
 def hits_in(rows: Any, *, title: str, url: str, snippet: str) -> list[Hit]:
