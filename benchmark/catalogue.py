@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import yaml
 from django.conf import settings
@@ -23,6 +23,7 @@ from benchmark.tasks.folder_task import (
     is_samples_folder,
     recipe_of,
 )
+from benchmark.tasks.services_contract import Need
 
 SHIPPED_AGENTS = Path(__file__).parent / "agents"
 
@@ -44,6 +45,8 @@ class Task:
     eval_size: int
     folder: Path
     about: Mapping[str, Any]
+    needs: tuple[Need, ...] = ()
+    """What its evaluator asks for outside its sandbox."""
 
     @property
     def description(self) -> str:
@@ -97,9 +100,18 @@ def _task(folder: Path, task_id: str = "") -> Task:
             eval_size=int(about["eval_size"]),
             folder=folder,
             about=about,
+            needs=_needs(about, folder),
         )
     except KeyError as missing:
         raise CatalogueError(f"{folder / 'task.yaml'} lacks the key {missing}.") from missing
+
+
+def _needs(about: Mapping[str, Any], folder: Path) -> tuple[Need, ...]:
+    """Raises: CatalogueError: not a list of known needs."""
+    told, known = about.get("needs") or [], get_args(Need)
+    if not isinstance(told, list) or not all(need in known for need in told):
+        raise CatalogueError(f"{folder / 'task.yaml'}: needs must be a list of {', '.join(known)}, not {told!r}.")
+    return tuple(told)
 
 
 def _agent(folder: Path) -> Agent:

@@ -1,8 +1,10 @@
 """Settings from the environment, failing with one line that says what to set."""
 
+import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
 
@@ -38,6 +40,23 @@ def number(name: str, default: float, *, low: float, high: float) -> float:
         raise ImproperlyConfigured(f"{PREFIX}{name}={raw!r} must be a number.") from None
     if not low <= value <= high:
         raise ImproperlyConfigured(f"{PREFIX}{name}={raw} must lie between {low:g} and {high:g}.")
+    return value
+
+
+def price(name: str) -> float | None:
+    """A number from 0 on, or None where it is unset. Raises: ImproperlyConfigured: it is no number."""
+    return number(name, 0, low=0, high=1e6) if text(name, "") else None
+
+
+def mapping(name: str) -> Mapping[str, Any]:
+    """A JSON object; empty where it is unset. Raises: ImproperlyConfigured: it is none."""
+    raw = text(name, "") or "{}"
+    try:
+        value = json.loads(raw)
+    except ValueError:
+        value = None
+    if not isinstance(value, dict):
+        raise ImproperlyConfigured(f'{PREFIX}{name}={raw!r} must be a JSON object, such as {{"max_tokens": null}}.')
     return value
 
 

@@ -1,5 +1,6 @@
 """Django settings. Every deployment fact comes from the environment (docs/settings.md lists the variables)."""
 
+import re
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -48,6 +49,7 @@ INSTALLED_APPS = [
     "rest_framework",
     "drf_spectacular",
     "benchmark",
+    "traces",
     "grading",
     "frontend",
 ]
@@ -161,13 +163,38 @@ RUN_PROCESSES = int(env.number("RUN_PROCESSES", 4096, low=16, high=1e6))
 RUN_DISK_GB = env.number("RUN_DISK_GB", 200, low=0.01, high=1e5)
 CHECKPOINT_MAX_GB = env.number("CHECKPOINT_MAX_GB", 64, low=0.001, high=1e4)
 
+# What evaluators of some tasks ask for (benchmark/services/needs.py). Workers alone need the keys.
+JUDGE_URL = env.text("JUDGE_URL", "").rstrip("/")
+JUDGE_MODEL = env.text("JUDGE_MODEL", "")
+if bool(JUDGE_URL) != bool(JUDGE_MODEL):
+    raise ImproperlyConfigured("Set both AGENT2_JUDGE_URL and AGENT2_JUDGE_MODEL, or neither.")
+if JUDGE_MODEL and not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,63}", JUDGE_MODEL):
+    raise ImproperlyConfigured(
+        f"AGENT2_JUDGE_MODEL={JUDGE_MODEL!r} must be at most 64 letters, digits and ._:/@+-: protocol ids name it."
+    )
+JUDGE_KEY = env.text("JUDGE_KEY", "")
+JUDGE_PARAMETERS = env.mapping("JUDGE_PARAMETERS")
+"""Put into every request; null takes one of the evaluator's out. Part of the judge's name in protocol ids."""
+JUDGE_PRICE_IN = env.price("JUDGE_PRICE_IN")
+JUDGE_PRICE_OUT = env.price("JUDGE_PRICE_OUT")
+JUDGE_CONCURRENCY = int(env.number("JUDGE_CONCURRENCY", 8, low=1, high=1000))
+JUDGE_TIMEOUT_S = env.number("JUDGE_TIMEOUT_S", 120, low=0.1, high=3600)
+JUDGE_PATIENCE_S = env.number("JUDGE_PATIENCE_S", 600, low=0, high=3000)
+SEARCH_BACKEND = env.text("SEARCH_BACKEND", "")
+SEARCH_URL = env.text("SEARCH_URL", "")
+SEARCH_KEY = env.text("SEARCH_KEY", "")
+SEARCH_SNAPSHOT = env.text("SEARCH_SNAPSHOT", "default")
+SEARCH_MODE = env.choice("SEARCH_MODE", "record", ["record", "replay-only"])
+
 QUEUE_DIR = DATA_DIR / "queue"
+TRACES_DIR = DATA_DIR / "traces"
+"""Sealed transcripts and what is searched in them; shared by web server and workers, or copied between them."""
 
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
-    "filters": {"secrets": {"()": "config.logs.RunSecrets"}},
+    "filters": {"secrets": {"()": "config.logs.RunSecrets", "keys": [JUDGE_KEY, SEARCH_KEY]}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["secrets"]}},
     "root": {"handlers": ["stderr"], "level": env.text("LOG_LEVEL", "INFO")},
     "loggers": {

@@ -5,8 +5,9 @@ from typing import Any
 
 from django import forms
 
-from benchmark.catalogue import agents, tasks
+from benchmark.catalogue import Task, agents, tasks
 from benchmark.models import Mode
+from benchmark.services.needs import needs_missing
 
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 BUDGET = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|h|d)(?:[a-z]*)\s*", re.IGNORECASE)
@@ -21,6 +22,12 @@ def budget_seconds(text: str) -> int:
     if not parts or BUDGET.sub("", text.strip()):
         raise ValueError(f"{text!r} is not a time")
     return round(sum(float(amount) * UNITS[unit.lower()] for amount, unit in parts))
+
+
+def _label(task: Task) -> str:
+    """The task, and what this deployment lacks for it."""
+    missing = needs_missing(task)
+    return f"{task.title}, {task.level}" + (f" (not here yet: {missing})" if missing else "")
 
 
 class RunForm(forms.Form):
@@ -40,7 +47,7 @@ class RunForm(forms.Form):
         self.fields["agent"] = forms.ChoiceField(
             choices=[(a.id, f"{a.title} {a.version}".strip()) for a in agents().values()]
         )
-        self.fields["task"] = forms.ChoiceField(choices=[(t.id, f"{t.title}, {t.level}") for t in tasks().values()])
+        self.fields["task"] = forms.ChoiceField(choices=[(t.id, _label(t)) for t in tasks().values()])
 
     def clean_budget(self) -> int:
         try:

@@ -13,6 +13,7 @@ from benchmark.models import TERMINAL, EventKind, Mode, Run, RunState
 from benchmark.ports import grading_room
 from benchmark.services.base_models import base_model_problem
 from benchmark.services.events import event_record
+from benchmark.services.needs import needs_missing
 from benchmark.services.protocols import protocol_in_force
 from benchmark.services.queueing import job_send_on_commit
 
@@ -41,6 +42,8 @@ def run_create(
         problems["agent"] = str(error)
     try:
         the_task = task_get(task)
+        if missing := needs_missing(the_task):
+            problems["task"] = missing
     except CatalogueError as error:
         problems["task"] = str(error)
     if mode not in (Mode.FREE, Mode.SFT_ONLY, Mode.RL_ORIENTED):

@@ -6,7 +6,9 @@ import subprocess
 from django.conf import settings
 from django.db import connection
 
+from benchmark.catalogue import tasks
 from benchmark.sandbox.contract import SandboxFault
+from benchmark.services.needs import needs_missing
 from benchmark.services.sandboxes import sandbox_for_grading
 
 FREE_MIN_BYTES = 2 * 1024**3
@@ -20,6 +22,11 @@ def worker_problems(queues: set[str]) -> list[str]:
     if "grading" in queues:
         problems.append(_engine())
     return [problem for problem in problems if problem]
+
+
+def worker_notices(queues: set[str]) -> list[str]:
+    """What this worker cannot do, although it can start: one sentence for each task that lacks a setting."""
+    return [told for told in map(needs_missing, tasks().values()) if told] if "grading" in queues else []
 
 
 def _database() -> str:

@@ -4,7 +4,7 @@ import json
 import shutil
 import time
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path, PurePosixPath
 from typing import Any, cast
 
@@ -12,12 +12,14 @@ from django.conf import settings
 
 from benchmark.catalogue import task_get
 from benchmark.sandbox.contract import Exit, Limits, Mount, Sandbox, SandboxFault, Spec
+from benchmark.services.protocols import protocol_unlimited
 from benchmark.services.sandboxes import sandbox_for_grading, sandbox_name
 from benchmark.services.task_data import task_data
 from grading.contract import EngineName, Finding, RunnerSpec, RunnerVerdict
 from grading.models import Evaluation
 from grading.ports import HoldLost, Pulse
 from grading.services.places import base_folder_of, checkpoint_store, evaluation_folder
+from grading.services.way_out import WayOut
 
 CODE = PurePosixPath("/opt/agent2")
 
@@ -29,21 +31,29 @@ class SandboxRunner:
         """One attempt. Samples that an earlier attempt finished are kept in the evaluation's folder."""
         folder = evaluation_folder(evaluation)
         (folder / "out").mkdir(parents=True, exist_ok=True)
-        sandbox = sandbox_for_grading()
-        places = _places(evaluation, folder, sandbox)
-        (folder / "spec.json").write_text(json.dumps(asdict(_spec(evaluation, places)), indent=1))
-        (folder / "out" / "verdict.json").unlink(missing_ok=True)
-        log_path = folder / "runner.log"
-        log_path.unlink(missing_ok=True)
-        running = sandbox.start(_command(evaluation, sandbox, places, log_path))
-        try:
-            ended = _follow(running.wait, log_path, pulse)
-        finally:
-            running.stop()
-        return _verdict(folder, ended, log_path)
+        with WayOut(evaluation, task_get(evaluation.task)) as way_out:
+            verdict = _run(evaluation, folder, way_out, pulse)
+            return replace(verdict, metrics={**verdict.metrics, **way_out.metrics()})
 
 
-def _places(evaluation: Evaluation, folder: Path, sandbox: Sandbox) -> Mapping[str, Mount]:
+def _run(evaluation: Evaluation, folder: Path, way_out: WayOut, pulse: Pulse) -> RunnerVerdict:
+    sandbox = sandbox_for_grading()
+    places = _places(evaluation, folder, sandbox)
+    if outside := way_out.mount(isolated=sandbox.isolates):
+        places["outside"] = outside
+    (folder / "spec.json").write_text(json.dumps(asdict(_spec(evaluation, places)), indent=1))
+    (folder / "out" / "verdict.json").unlink(missing_ok=True)
+    log_path = folder / "runner.log"
+    log_path.unlink(missing_ok=True)
+    running = sandbox.start(_command(evaluation, sandbox, places, log_path))
+    try:
+        ended = _follow(running.wait, log_path, pulse)
+    finally:
+        running.stop()
+    return _verdict(folder, ended, log_path)
+
+
+def _places(evaluation: Evaluation, folder: Path, sandbox: Sandbox) -> dict[str, Mount]:
     """Each role's host folder and where the runner sees it; without isolation both are the same."""
     task = task_get(evaluation.task)
     base = base_folder_of(evaluation.base_model)
@@ -66,7 +76,7 @@ def _places(evaluation: Evaluation, folder: Path, sandbox: Sandbox) -> Mapping[s
 
 def _spec(evaluation: Evaluation, places: Mapping[str, Mount]) -> RunnerSpec:
     return RunnerSpec(
-        protocol=evaluation.protocol.partition(";")[0],
+        protocol=protocol_unlimited(evaluation.protocol),
         task_dir=str(places["task"].target),
         held_out=str(places["held_out"].target),
         checkpoint=str(places["checkpoint"].target),
@@ -76,6 +86,7 @@ def _spec(evaluation: Evaluation, places: Mapping[str, Mount]) -> RunnerSpec:
         dtype=settings.DTYPE,
         batch_size=settings.BATCH_SIZE,
         limit=settings.GRADING_LIMIT,
+        outside=str(places["outside"].target) if "outside" in places else None,
     )
 
 

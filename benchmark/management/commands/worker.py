@@ -8,7 +8,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from benchmark.services.worker_check import worker_problems
+from benchmark.services.worker_check import worker_notices, worker_problems
 
 SPARE_THREADS = 10
 """For intake and sweeps, beside one thread a slot. Jobs wait for sandboxed processes, so threads serve."""
@@ -27,6 +27,8 @@ class Command(BaseCommand):
         queues = options["queues"]
         if problems := worker_problems(set(queues.split(","))):
             raise CommandError("This worker cannot work:\n" + "\n".join(f"- {problem}" for problem in problems))
+        for notice in worker_notices(set(queues.split(","))):
+            self.stderr.write(f"This worker does not grade everything: {notice}")
         threads = settings.AGENT_SLOTS + settings.GRADING_SLOTS + SPARE_THREADS
         command = [sys.executable, "-m", "celery", "-A", "config", "worker", "-Q", queues, "--pool", "threads"]
         command += [
