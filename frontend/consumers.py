@@ -16,7 +16,7 @@ from channels.db import database_sync_to_async
 from channels.generic.websocket import AsyncJsonWebsocketConsumer
 from django.utils import timezone
 
-from benchmark.services.events import group_of
+from benchmark.services.doorbell import group_of
 from frontend.live import BATCH, Pulse, events_after, log_tail, pulse, run_find
 
 LOOK_S, SAFETY_S = 0.2, 5.0

@@ -5,7 +5,7 @@ from django.conf import settings
 
 from benchmark.services.holding import STOPPING
 from benchmark.services.slots import Slots
-from grading.services.evaluations import evaluation_claim
+from grading.services.claims import evaluation_claim
 from grading.services.evaluations import evaluation_execute as execute
 from grading.services.intake import submission_take
 from grading.services.sweeping import grading_mend

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchmark.models import Run
-from grading.models import Baseline, Submission, Verdict
+from grading.models import Baseline, Submission
 
 
 @dataclass(frozen=True)
@@ -21,16 +21,10 @@ class Standing:
         return None if self.best is None or self.baseline is None else self.best - self.baseline
 
 
-def baseline_verdict(run_id: int) -> Verdict | None:
-    """The scored baseline of a run, or None: not graded yet, or it could not be."""
-    row = Baseline.objects.select_related("evaluation__verdict").filter(run_id=run_id).first()
-    verdict = row.evaluation.verdict if row else None
-    return verdict if verdict is not None and verdict.score is not None else None
-
-
 def baseline_score(run_id: int) -> float | None:
-    verdict = baseline_verdict(run_id)
-    return verdict.score if verdict else None
+    """The base model's score, or None: not graded yet, or it could not be."""
+    scored = Baseline.objects.filter(run_id=run_id, evaluation__verdict__score__isnull=False)
+    return scored.values_list("evaluation__verdict__score", flat=True).first()
 
 
 def submission_best(run_id: int) -> Submission | None:

@@ -3,7 +3,6 @@
 from typing import Any
 
 from django.db import models, transaction
-from django.db.models import F
 from django.utils import timezone
 
 from benchmark.models.run import Run
@@ -28,9 +27,7 @@ class RunEventManager(models.Manager["RunEvent"]):
         become visible in order. Raises: Run.DoesNotExist.
         """
         with transaction.atomic(savepoint=False):
-            if not Run.objects.filter(pk=run_id).update(event_seq=F("event_seq") + 1):
-                raise Run.DoesNotExist(f"run {run_id}")
-            seq = Run.objects.values_list("event_seq", flat=True).get(pk=run_id)
+            seq, _ = Run.objects.count_up(run_id, "event_seq")
             return self.create(run_id=run_id, seq=seq, kind=kind, data=data)
 
 

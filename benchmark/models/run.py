@@ -1,11 +1,11 @@
 """A run: one agent × driver × task × base model × mode, within one budget."""
 
 from datetime import timedelta
-from typing import Any, Self
+from typing import Any, Literal, Self
 from uuid import uuid4
 
 from django.conf import settings
-from django.db import models
+from django.db import connections, models
 from django.utils import timezone
 
 
@@ -60,6 +60,20 @@ class RunQuerySet(models.QuerySet["Run"]):
         if held_under:
             rows = rows.filter(lease=held_under)
         return rows.update(state=after, **values) == 1
+
+    def count_up(self, run_id: int, counter: Literal["event_seq", "submission_count"]) -> tuple[int, str]:
+        """The counter's next number and the run's state, in one statement that locks the row until the commit.
+
+        Raises: Run.DoesNotExist.
+        """
+        table = self.model._meta.db_table
+        sql = f"UPDATE {table} SET {counter} = {counter} + 1 WHERE id = %s RETURNING {counter}, state"  # noqa: S608
+        with connections[self.db].cursor() as cursor:
+            cursor.execute(sql, [run_id])
+            row = cursor.fetchone()
+        if row is None:
+            raise Run.DoesNotExist(f"run {run_id}")
+        return int(row[0]), str(row[1])
 
 
 def new_slug() -> str:

@@ -9,7 +9,7 @@ from django.db import DatabaseError, connection
 from django.utils import timezone
 
 from benchmark.models import AgentLog
-from benchmark.services.events import doorbell_ring
+from benchmark.services.doorbell import doorbell_ring, group_of
 
 log = logging.getLogger(__name__)
 BLOCK = 262_144
@@ -74,7 +74,7 @@ class LogFollower:
         row.size += len(fresh)
         row.updated_at = timezone.now()
         row.save(update_fields=["tail", "size", "updated_at"])
-        doorbell_ring(self.run_id)
+        doorbell_ring(group_of(self.run_id))
         if connection.vendor == "sqlite":
             connection.close()
 

@@ -119,7 +119,8 @@ def run_move_finishing_cancelled(run_id: int) -> bool:
 
 def run_settle(run_id: int) -> bool:
     """End a finishing run once nothing of it is left to grade."""
-    run = Run.objects.filter(pk=run_id, state=RunState.FINISHING).first()
+    finishing = Run.objects.filter(pk=run_id, state=RunState.FINISHING)
+    run = finishing.first() if finishing.exists() else None
     if run is None:
         return False
     if run.cancel_requested_at and run.outcome != RunState.CANCELLED:

@@ -31,7 +31,7 @@ def submission_answer(submission: Submission, url: str) -> dict[str, Any]:
         "improvement": facts["improvement"],
         "elapsed_seconds": facts["seconds"],
         "best": _best(submission, baseline),
-        "total_submissions": Run.objects.values_list("submission_count", flat=True).get(pk=submission.run_id),
+        "total_submissions": submission.run.submission_count,
         "warnings": facts["warnings"],
         "same_as": facts["same_as"],
         "status_url": f"{url}/submissions/{submission.number}",

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from grading.intake.headers import DTYPE_BITS, Tensor
 
 _CHUNK_BYTES = 1 << 20
+_SMALL_BYTES = 1 << 20
 _THREADS = 2
 # The exponent's bits: all set means infinite or not a number.
 _EXPONENT: Final[Mapping[str, int]] = {"BF16": 0x7F80, "F16": 0x7C00, "F32": 0x7F800000, "F64": 0x7FF0 << 48}
@@ -50,11 +51,13 @@ class Pair:
 
 
 def weights_scan(folder: Path, pairs: Mapping[str, Pair], base_folder: Path | None = None) -> dict[str, TensorScan]:
-    """Scan every tensor, a few at a time.
+    """Scan every tensor, of a large checkpoint a few at a time.
 
     Raises: OSError.
     """
     largest_first = sorted(pairs, key=lambda name: pairs[name].tensor.start - pairs[name].tensor.end)
+    if sum(pair.tensor.end - pair.tensor.start for pair in pairs.values()) < _SMALL_BYTES:
+        return {name: _scan(folder, pairs[name], base_folder) for name in largest_first}
     with ThreadPoolExecutor(_THREADS) as pool:
         scans = pool.map(lambda name: _scan(folder, pairs[name], base_folder), largest_first)
         return dict(zip(largest_first, scans, strict=True))

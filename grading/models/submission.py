@@ -77,6 +77,18 @@ class Submission(models.Model):
     def __str__(self) -> str:
         return f"{self.run_id}#{self.number}"
 
+    def move(self, *, before: SubmissionState, after: SubmissionState, **values: Any) -> bool:
+        """Move this row if it is still in `before`, and this object with it; False: somebody was first."""
+        if not Submission.objects.move(self.pk, before=before, after=after, **values):
+            return False
+        self.mirror(state=after, **values)
+        return True
+
+    def mirror(self, **values: Any) -> None:
+        """Take over what was written to the row by an update, without reading it back."""
+        for name, value in values.items():
+            setattr(self, name, value)
+
     @property
     def ended(self) -> bool:
         return self.state in ENDED

@@ -35,18 +35,29 @@ def submission_take(submission_id: int) -> bool:
     except Exception as error:
         log.exception("intake of %s failed", submission)
         finding = Finding("I_INTAKE", f"The platform could not read the submission: {error}", "Submit it again.")
-        _end(submission, SubmissionState.ERRORED, finding, None)
+        _fault(submission, finding, None)
         return False
     refusal = next((f for f in report.findings if f.refuses), None)
     ours = next((f for f in report.findings if f.code.startswith("I_")), None)
     if refusal is not None:
         _end(submission, SubmissionState.REJECTED, refusal, report)
     elif ours is not None:
-        _end(submission, SubmissionState.ERRORED, ours, report)
+        _fault(submission, ours, report)
     else:
         _accept(submission, report)
         return True
     return False
+
+
+def _fault(submission: Submission, finding: Finding, report: IntakeReport | None) -> None:
+    """A fault of ours: the sweep rings again while attempts are left, else errored."""
+    attempts = submission.intake.get("attempts", 0) + 1
+    if attempts >= settings.EVALUATION_ATTEMPTS:
+        _end(submission, SubmissionState.ERRORED, finding, report)
+        return
+    log.warning("intake of %s failed, attempt %s: %s", submission, attempts, finding.message)
+    mine = Submission.objects.filter(pk=submission.pk, state=SubmissionState.RECEIVED, lease=submission.lease)
+    mine.update(lease="", intake={"attempts": attempts, "fault": finding.as_dict()})
 
 
 def _claim(submission_id: int) -> Submission | None:
@@ -98,32 +109,28 @@ def _accept(submission: Submission, report: IntakeReport) -> None:
     """Queue the submission, or answer it from the verdict that is stored for the same files."""
     with transaction.atomic():
         evaluation = baseline_evaluation(submission.run_id) if report.equals_base else None
-        if evaluation is None:
-            evaluation = _evaluation(submission, report)
         values = {
-            "evaluation": evaluation,
+            "evaluation": evaluation or _evaluation(submission, report),
             "digest": report.digest or "",
             "size_bytes": report.bytes,
             "intake": _facts(report),
             "lease": "",
         }
-        moved = Submission.objects.move(
-            submission.pk, before=SubmissionState.RECEIVED, after=SubmissionState.QUEUED, **values
-        )
-        if moved:
-            submission.refresh_from_db()
+        if submission.move(before=SubmissionState.RECEIVED, after=SubmissionState.QUEUED, **values):
             submission_announce(submission)
             if not settings.EMBEDDED:
                 job_send_on_commit("grading.jobs.evaluation_execute")
 
 
 def _evaluation(submission: Submission, report: IntakeReport) -> Evaluation:
+    """The one evaluation of these files under this protocol and engine."""
     run = submission.run
-    evaluation, _ = Evaluation.objects.get_or_create(
-        digest=report.digest or "",
-        base_digest=run.base_digest,
-        protocol=run.protocol,
-        engine=engine_in_force(),
-        defaults={"task": run.task, "base_model": run.base_model},
-    )
-    return evaluation
+    which = {
+        "digest": report.digest or "",
+        "base_digest": run.base_digest,
+        "protocol": run.protocol,
+        "engine": engine_in_force(),
+    }
+    new = Evaluation(task=run.task, base_model=run.base_model, **which)
+    Evaluation.objects.bulk_create([new], ignore_conflicts=True)
+    return Evaluation.objects.get(**which)

@@ -1,19 +1,23 @@
 """Receiving submissions and ending them."""
 
 import os
+from functools import partial
 from typing import Any
 from uuid import uuid4
 
 from django.db import IntegrityError, transaction
-from django.db.models import F
 from django.utils import timezone
 
-from benchmark.models import EventKind, Run
+from benchmark.models import EventKind, Run, RunState
+from benchmark.services.doorbell import doorbell_ring
 from benchmark.services.events import event_record
 from benchmark.services.queueing import job_send_on_commit
 from grading.contract import Finding
 from grading.models import ENDED, Submission, SubmissionState, Verdict
 from grading.selectors import baseline_score, submission_facts
+
+ENDINGS = "submissions"
+"""The doorbell's group of those who wait for submissions to end."""
 
 
 class SubmissionsClosed(Exception):
@@ -26,27 +30,26 @@ def submission_receive(*, run: Run, model_path: str, gpu: str = "", key: str = "
     Raises: SubmissionsClosed: the run has ended or its budget is used up.
     """
     key = key or uuid4().hex
-    known = Submission.objects.filter(run=run, key=key).first()
-    if known is not None:
-        return known
     try:
         with transaction.atomic():
             return _receive(run, model_path, gpu, key)
-    except IntegrityError:
-        return Submission.objects.get(run=run, key=key)
+    except (IntegrityError, SubmissionsClosed):
+        known = Submission.objects.filter(run=run, key=key).first()
+        if known is None:
+            raise
+        return known
 
 
 def _receive(run: Run, model_path: str, gpu: str, key: str) -> Submission:
-    Run.objects.filter(pk=run.pk).update(submission_count=F("submission_count") + 1)
-    run.refresh_from_db()
+    number, run.state = Run.objects.count_up(run.pk, "submission_count")
     if not run.accepts_submissions:
-        if run.state == "running":
+        if run.state == RunState.RUNNING:
             raise SubmissionsClosed(f"The budget of {run.budget_s} s is used up; this run takes no more submissions.")
         raise SubmissionsClosed(f"This run is {run.get_state_display()}; it takes no submissions.")
     now = timezone.now()
     submission = Submission.objects.create(
         run=run,
-        number=run.submission_count,
+        number=number,
         model_path=model_path,
         gpu=gpu,
         key=key,
@@ -61,17 +64,18 @@ def _receive(run: Run, model_path: str, gpu: str, key: str) -> Submission:
 
 def submission_announce(submission: Submission) -> None:
     """Record the submission's present facts as an event."""
-    facts = submission_facts(submission, baseline_score(submission.run_id))
-    event_record(submission.run_id, EventKind.SUBMISSION, **facts)
+    baseline = baseline_score(submission.run_id) if submission.score is not None else None
+    event_record(submission.run_id, EventKind.SUBMISSION, **submission_facts(submission, baseline))
 
 
 def submission_end(submission: Submission, *, after: SubmissionState, verdict: Verdict, **values: Any) -> bool:
     """End a submission with its verdict and tell the world, in the caller's transaction. False: it had ended."""
-    rows = Submission.objects.filter(pk=submission.pk).exclude(state__in=ENDED)
-    if not rows.update(state=after, verdict=verdict, ended_at=timezone.now(), lease="", **values):
+    values |= {"state": after, "verdict": verdict, "ended_at": timezone.now(), "lease": ""}
+    if not Submission.objects.filter(pk=submission.pk).exclude(state__in=ENDED).update(**values):
         return False
-    submission.refresh_from_db()
+    submission.mirror(**values)
     submission_announce(submission)
+    transaction.on_commit(partial(doorbell_ring, ENDINGS))
     return True
 
 

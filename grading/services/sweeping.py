@@ -10,7 +10,8 @@ from benchmark.services.queueing import job_send
 from benchmark.services.sandboxes import sandbox_name, sandbox_reap
 from grading.contract import Finding
 from grading.models import Evaluation, EvaluationState, Submission, SubmissionState
-from grading.services.evaluations import evaluation_fault, work_waits
+from grading.services.claims import work_waits
+from grading.services.outcomes import evaluation_fault
 
 RECEIVED_GRACE_S = 5
 

@@ -14,7 +14,7 @@ import django
 django.setup()
 
 from benchmark.models import AgentLog, Run, RunState  # noqa: E402  (needs the application registry)
-from benchmark.services.events import doorbell_ring  # noqa: E402
+from benchmark.services.doorbell import doorbell_ring, group_of  # noqa: E402
 from benchmark.services.runs import run_move  # noqa: E402
 from grading.models import SubmissionState  # noqa: E402
 from tests.browser.sample_runs import baseline_make, run_make, submission_make  # noqa: E402
@@ -36,7 +36,7 @@ def do(run: Run, command: dict[str, Any]) -> None:
             log, _ = AgentLog.objects.get_or_create(run=run)
             log.tail, log.size = log.tail + command["text"], log.size + len(command["text"])
             log.save()
-            doorbell_ring(run.pk)
+            doorbell_ring(group_of(run.pk))
         case "end":
             run_move(run.pk, before=RunState.RUNNING, after=RunState.FINISHING, outcome=RunState.FINISHED)
             run_move(run.pk, before=RunState.FINISHING, after=RunState.FINISHED)

@@ -25,7 +25,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 def channel_layer(request: pytest.FixtureRequest, settings: Any) -> Iterator[str]:
     """Without a channel layer the consumer looks for itself; with one it is rung."""
     if request.param == "doorbell":
-        settings.CHANNEL_LAYERS = {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}}
+        settings.CHANNEL_LAYERS = {"default": {"BACKEND": "tests.support.layers.ThreadsLayer"}}
     channel_layers.backends.clear()
     yield request.param
     channel_layers.backends.clear()
@@ -92,7 +92,7 @@ async def test_after_a_break_nothing_is_missing_and_nothing_comes_twice(channel_
 
 
 async def test_a_lost_doorbell_only_delays(settings: Any) -> None:
-    settings.CHANNEL_LAYERS = {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}}
+    settings.CHANNEL_LAYERS = {"default": {"BACKEND": "tests.support.layers.ThreadsLayer"}}
     channel_layers.backends.clear()
     run = await run_new()
     async with watching(run.slug) as socket:

@@ -11,7 +11,8 @@ from benchmark.models import EventKind, RunEvent, RunState
 from grading.contract import Finding, RunnerVerdict
 from grading.models import Evaluation, EvaluationState, Submission, SubmissionState, Verdict
 from grading.ports import HoldLost
-from grading.services.evaluations import Claim, evaluation_claim, evaluation_execute
+from grading.services.claims import Claim, evaluation_claim
+from grading.services.evaluations import evaluation_execute
 from grading.services.sweeping import grading_mend
 from tests.support.rows import baseline_row, evaluation_row, graded_row, run_row, submission_row
 
@@ -235,7 +236,7 @@ def test_nobody_waiting_ends_an_evaluation() -> None:
     claim = claimed()
     assert claim.pulse("generating", 1, 10) is True
     Submission.objects.filter(pk=row.pk).update(state=SubmissionState.ERRORED)
-    claim.beat_at = 0.0
+    claim.beat_at = claim.asked_at = 0.0
     assert claim.pulse("generating", 2, 10) is False
 
 

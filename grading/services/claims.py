@@ -1,0 +1,158 @@
+"""Claiming grading work: one worker's hold on one evaluation, and the pulse that keeps it."""
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import uuid4
+
+from django.db import IntegrityError, transaction
+from django.db.models import F, Max, Q, QuerySet
+from django.utils import timezone
+
+from benchmark.models import EventKind
+from benchmark.services.events import event_record
+from benchmark.services.holding import STOPPING
+from benchmark.services.runs import worker_name
+from grading.models import Baseline, Evaluation, EvaluationState, Submission, SubmissionState
+from grading.services.outcomes import evaluation_close
+from grading.services.submissions import submission_announce
+
+PROGRESS_EVERY_S, BEAT_EVERY_S = 1.0, 0.5
+
+
+@dataclass
+class Claim:
+    """One worker's hold on one evaluation, and the pulse that keeps it. Times are those of `time.monotonic`."""
+
+    evaluation: Evaluation
+    lease: str
+    told_at: float = 0.0
+    beat_at: float = 0.0
+    asked_at: float = field(default_factory=time.monotonic)
+    told: tuple[Any, ...] = field(default=())
+
+    def beat(self) -> None:
+        """Keep the hold while nothing is told, as before the runner has started."""
+        Evaluation.objects.filter(pk=self.evaluation.pk, lease=self.lease).update(heartbeat_at=timezone.now())
+
+    def pulse(self, phase: str = "", done: int = 0, of: int = 0) -> bool:
+        """Keep the hold and pass progress on. False: it is no longer ours, or nobody waits for it any more; stop."""
+        facts_now = (phase, done, of)
+        if time.monotonic() - self.beat_at < BEAT_EVERY_S and facts_now == self.told and not STOPPING.is_set():
+            return True
+        self.beat_at = time.monotonic()
+        values: dict[str, Any] = {"heartbeat_at": timezone.now()}
+        if phase:
+            values |= {"phase": phase, "n_done": done, "n_expected": of}
+        held = Evaluation.objects.filter(pk=self.evaluation.pk, state=EvaluationState.RUNNING, lease=self.lease)
+        if STOPPING.is_set() or not held.update(**values):
+            return False
+        self._tell(facts_now)
+        return self._wanted()
+
+    def _tell(self, facts_now: tuple[str, int, int]) -> None:
+        phase, done, of = facts_now
+        now = time.monotonic()
+        new_phase = not self.told or phase != self.told[0]
+        if phase and facts_now != self.told and (new_phase or now - self.told_at >= PROGRESS_EVERY_S):
+            self.told_at, self.told = now, facts_now
+            for run_id, number in _watchers(self.evaluation):
+                event_record(run_id, EventKind.PROGRESS, number=number, phase=phase, done=done, of=of)
+
+    def _wanted(self) -> bool:
+        """Whether anybody still waits for it; the runs of a cancelled submission do not."""
+        if time.monotonic() - self.asked_at < BEAT_EVERY_S:
+            return True
+        self.asked_at = time.monotonic()
+        waiting = Baseline.objects.filter(evaluation=self.evaluation, run__state="preparing")
+        return self.evaluation.submissions.pending().exists() or waiting.exists()
+
+
+def _watchers(evaluation: Evaluation) -> Iterator[tuple[int, int | None]]:
+    """Runs that wait for this evaluation, with the submission's number, or None for the baseline."""
+    yield from evaluation.submissions.filter(state=SubmissionState.GRADING).values_list("run_id", "number")
+    if evaluation.is_baseline:
+        waiting = Baseline.objects.filter(evaluation=evaluation, run__state="preparing")
+        yield from ((run_id, None) for run_id in waiting.values_list("run_id", flat=True))
+
+
+def work_waits() -> bool:
+    """Whether something could be claimed now."""
+    return _baselines().exists() or bool(_submissions()[:1])
+
+
+def _baselines() -> "QuerySet[Evaluation, int]":
+    rows = Evaluation.objects.filter(state=EvaluationState.QUEUED, baselines__run__state="preparing")
+    return rows.distinct().values_list("pk", flat=True)
+
+
+def _submissions() -> "QuerySet[Submission, int]":
+    """Queued submissions of runs that have none in grading; the run that was served longest ago comes first."""
+    busy = Submission.objects.filter(state=SubmissionState.GRADING).values("run_id")
+    waiting = Submission.objects.filter(state=SubmissionState.QUEUED).exclude(run_id__in=busy)
+    served = Max("run__submissions__ended_at", filter=Q(run__submissions__same_as=""))
+    ordered = waiting.annotate(served=served).order_by(F("served").asc(nulls_first=True), "received_at", "id")
+    return ordered.values_list("pk", flat=True)
+
+
+def evaluation_claim() -> Claim | None:
+    """Take the next piece of grading work, or None when there is none to take."""
+    for pk in _baselines().order_by("id")[:5]:
+        if claim := _hold(Evaluation.objects.get(pk=pk)):
+            return claim
+    for pk in _submissions()[:50]:
+        evaluation = _begin(pk)
+        if evaluation is None:
+            continue
+        if claim := _hold(evaluation):
+            return claim
+        evaluation.refresh_from_db()
+        if evaluation.state == EvaluationState.DONE:
+            evaluation_close(evaluation)
+        elif evaluation.state == EvaluationState.FAULTED:
+            evaluation_revive(evaluation)
+            if claim := _hold(evaluation):
+                return claim
+    return None
+
+
+def _begin(pk: int) -> Evaluation | None:
+    """Move a submission to grading; the database allows one per run."""
+    try:
+        with transaction.atomic():
+            if not Submission.objects.move(pk, before=SubmissionState.QUEUED, after=SubmissionState.GRADING):
+                return None
+            submission = Submission.objects.select_related("evaluation").get(pk=pk)
+            submission_announce(submission)
+            return submission.evaluation
+    except IntegrityError:
+        return None
+
+
+def evaluation_revive(evaluation: Evaluation) -> None:
+    """Somebody asks again for what every attempt had failed at: the attempts start anew."""
+    before, after = EvaluationState.FAULTED, EvaluationState.QUEUED
+    if Evaluation.objects.move(evaluation.pk, before=before, after=after, attempts=0, fault={}):
+        evaluation.refresh_from_db()
+
+
+def _hold(evaluation: Evaluation) -> Claim | None:
+    if evaluation.state != EvaluationState.QUEUED:
+        return None
+    lease, now = uuid4().hex, timezone.now()
+    attempts = evaluation.attempts + 1
+    moved = Evaluation.objects.move(
+        evaluation.pk,
+        before=EvaluationState.QUEUED,
+        after=EvaluationState.RUNNING,
+        lease=lease,
+        worker=worker_name(),
+        heartbeat_at=now,
+        started_at=now,
+        attempts=attempts,
+    )
+    if not moved:
+        return None
+    evaluation.attempts = attempts
+    return Claim(evaluation, lease)
