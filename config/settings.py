@@ -180,10 +180,12 @@ JUDGE_PRICE_OUT = env.price("JUDGE_PRICE_OUT")
 JUDGE_CONCURRENCY = int(env.number("JUDGE_CONCURRENCY", 8, low=1, high=1000))
 JUDGE_TIMEOUT_S = env.number("JUDGE_TIMEOUT_S", 120, low=0.1, high=3600)
 JUDGE_PATIENCE_S = env.number("JUDGE_PATIENCE_S", 600, low=0, high=3000)
-SEARCH_BACKEND = env.text("SEARCH_BACKEND", "")
+SEARCH_BACKEND = env.choice("SEARCH_BACKEND", "", ["", "serpapi", "brave", "tavily", "searxng", "duckduckgo", "corpus"])
 SEARCH_URL = env.text("SEARCH_URL", "")
 SEARCH_KEY = env.text("SEARCH_KEY", "")
 SEARCH_SNAPSHOT = env.text("SEARCH_SNAPSHOT", "default")
+if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", SEARCH_SNAPSHOT):
+    raise ImproperlyConfigured(f"AGENT2_SEARCH_SNAPSHOT={SEARCH_SNAPSHOT!r} must be letters, digits, '.', '_', '-'.")
 SEARCH_MODE = env.choice("SEARCH_MODE", "record", ["record", "replay-only"])
 
 QUEUE_DIR = DATA_DIR / "queue"

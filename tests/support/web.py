@@ -87,6 +87,11 @@ def pages(shape: Shape, hits: Sequence[Hit]) -> Behaviour:
     return lambda _: Reply(shape(hits))
 
 
+def says(told: Mapping[str, Any]) -> Behaviour:
+    """Always this object."""
+    return lambda _: Reply(told)
+
+
 def in_turn(first: Sequence[Behaviour], then: Behaviour) -> Behaviour:
     """The `first` behaviours for one request each, and `then` for the rest."""
     left, lock = list(first), threading.Lock()

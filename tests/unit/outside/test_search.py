@@ -15,7 +15,7 @@ from grading.outside.search.desk import SearchDesk, normalised
 from grading.runner.services import SocketServices
 from tests.support import web
 from tests.support.judge import Reply
-from tests.support.web import KEY, ScriptedWeb, in_turn, pages
+from tests.support.web import KEY, ScriptedWeb, in_turn, pages, says
 
 HITS = [
     Hit("Gun homicide rates", "https://example.org/rates", "Gun homicide rates - 0.1 in Singapore & 0.2 in Austria"),
@@ -91,36 +91,36 @@ NONSENSE: dict[str, Any] = {
     "searxng": {"results": [], "unresponsive_engines": [["brave", "Suspended: too many requests"]]},
     "duckduckgo": {"Abstract": ""},
 }
-PASSING: list[Callable[[str], web.Behaviour]] = [
-    lambda _: lambda _: None,
-    lambda _: lambda _: Reply({}, 429, {"retry-after": "0"}),
-    lambda _: lambda _: Reply({}, 503),
-    lambda _: lambda _: Reply(b"<html>not you</html>"),
-    lambda _: lambda _: Reply(b"[]"),
-    lambda _: lambda _: Reply({}),
-    lambda backend: lambda _: Reply(NONSENSE[backend]),
+PASSING: list[tuple[str, web.Behaviour]] = [
+    ("brave", lambda _: None),
+    ("brave", lambda _: Reply({}, 429, {"retry-after": "0"})),
+    ("brave", lambda _: Reply({}, 503)),
+    ("brave", lambda _: Reply(b"<html>not you</html>")),
+    ("brave", lambda _: Reply(b"[]")),
+    ("duckduckgo", lambda _: Reply(b"", 202)),
+    *((backend, says(told)) for backend, told in NONSENSE.items()),
+    *((backend, says({})) for backend in SHAPES),
 ]
 
 
-@pytest.mark.parametrize("trouble", PASSING)
-@pytest.mark.parametrize("backend", SHAPES)
-def test_what_passes_is_repeated(searching: Search, backend: str, trouble: Callable[[str], web.Behaviour]) -> None:
-    with ScriptedWeb(in_turn([trouble(backend)], pages(SHAPES[backend], HITS))) as scripted:
+@pytest.mark.parametrize(("backend", "trouble"), PASSING)
+def test_what_passes_is_repeated(searching: Search, backend: str, trouble: web.Behaviour) -> None:
+    with ScriptedWeb(in_turn([trouble], pages(SHAPES[backend], HITS))) as scripted:
         desk, services = searching(backend, scripted.url)
         assert services.search("rates", count=1) == HITS[:1]
     assert len(scripted.seen) == 2
     assert desk.metrics() == {"search_calls": 1, "search_cache_hits": 0, "search_retries": 1}
 
 
-@pytest.mark.parametrize("trouble", PASSING)
+@pytest.mark.parametrize(("backend", "trouble"), PASSING)
 def test_what_does_not_pass_is_a_fault_and_not_remembered(
-    searching: Search, trouble: Callable[[str], web.Behaviour]
+    searching: Search, backend: str, trouble: web.Behaviour
 ) -> None:
-    with ScriptedWeb(trouble("brave")) as scripted:
-        _, services = searching("brave", scripted.url, patience_s=0.8)
+    with ScriptedWeb(trouble) as scripted:
+        _, services = searching(backend, scripted.url, patience_s=0.1)
         with pytest.raises(ServiceFault, match="search"):
             services.search("rates", count=3)
-        scripted.behave = pages(web.brave, HITS)
+        scripted.behave = pages(SHAPES[backend], HITS)
         assert services.search("rates", count=3) == HITS[:3]
 
 
@@ -140,8 +140,7 @@ def test_retry_after_is_honoured(searching: Search) -> None:
     assert time.monotonic() - began >= 1.1
 
 
-@pytest.mark.parametrize("status", [401, 403, 432])
-@pytest.mark.parametrize("backend", SHAPES)
+@pytest.mark.parametrize(("backend", "status"), [*((b, 403) for b in SHAPES), ("brave", 401), ("tavily", 432)])
 def test_a_refusal_names_the_setting_and_not_the_key(searching: Search, backend: str, status: int) -> None:
     refused = Reply({"error": f"the key {KEY} is not valid"}, status)
     with ScriptedWeb(lambda _: refused) as scripted:
