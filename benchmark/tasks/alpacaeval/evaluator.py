@@ -95,7 +95,7 @@ class AlpacaEval:
             },
             flags=(
                 *flags([Judged(*pair) for pair in zip(outputs, preferences, strict=True)]),
-                *_doubts(self._stand_ins, raw, controlled.rate),
+                *doubts(self._stand_ins, raw, controlled.rate),
             ),
         )
 
@@ -115,7 +115,7 @@ class AlpacaEval:
         return self._services
 
 
-def _doubts(stand_ins: Sequence[str], raw: float, controlled: float) -> list[Flag]:
+def doubts(stand_ins: Sequence[str], raw: float, controlled: float) -> list[Flag]:
     """Why the length-controlled rate may be off."""
     found = []
     if stand_ins:

@@ -12,6 +12,8 @@ class LocalSource:
 
     def file(self, name: str, *, sha256: str | None, url: str) -> Path:
         path = self._folder / name
+        if not path.is_file():
+            raise DataUnavailable(f"{path} is missing. It comes from {url}.")
         if sha256 is not None and hashlib.sha256(path.read_bytes()).hexdigest() != sha256:
             raise DataUnavailable(f"{path} is not {url}")
         return path
