@@ -18,11 +18,16 @@ TOLD_CHARACTERS = 300
 
 
 class ProviderFault(Exception):
-    """The provider gave no usable answer. `passing`: asking again may help. `after_s`: what its Retry-After says."""
+    """The provider gave no usable answer. `passing`: asking again may help. `after_s`: what its Retry-After says.
 
-    def __init__(self, message: str, *, passing: bool = True, after_s: float | None = None) -> None:
+    `status` is the HTTP status of its answer, None where there was none.
+    """
+
+    def __init__(
+        self, message: str, *, passing: bool = True, after_s: float | None = None, status: int | None = None
+    ) -> None:
         super().__init__(message)
-        self.passing, self.after_s = passing, after_s
+        self.passing, self.after_s, self.status = passing, after_s, status
 
 
 @dataclass
@@ -104,6 +109,7 @@ class Provider:
             f"{self.name} answered {answer.status_code}: {self._masked(answer.text)}",
             passing=passing,
             after_s=retry_after_s(answer.headers.get("retry-after", ""), datetime.now(UTC)),
+            status=answer.status_code,
         )
 
     def _object(self, answer: httpx.Response) -> Mapping[str, Any]:

@@ -10,6 +10,7 @@ import pytest
 
 from benchmark.gateway.process import Gateway
 from benchmark.tasks.services_contract import Hit, ServiceFault
+from grading.outside.search.backend import CONTROL
 from grading.outside.search.configure import PUBLIC_URLS, SearchSettings, open_search
 from grading.outside.search.desk import SearchDesk, normalised
 from grading.runner.services import SocketServices
@@ -151,6 +152,26 @@ def test_a_refusal_names_the_setting_and_not_the_key(searching: Search, backend:
     setting = "AGENT2_SEARCH_KEY" if backend in ("serpapi", "brave", "tavily") else "AGENT2_SEARCH_URL"
     assert setting in str(told.value)
     assert ("search.formats" in str(told.value)) == (backend == "searxng")
+
+
+@pytest.mark.parametrize("status", [400, 422])
+def test_words_that_a_provider_does_not_take_find_nothing(searching: Search, status: int) -> None:
+    def behave(seen: web.Seen) -> Reply:
+        return Reply(web.brave(HITS)) if seen.asked["q"] == CONTROL else Reply({"error": "bad query"}, status)
+
+    with ScriptedWeb(behave) as scripted:
+        assert searching("brave", scripted.url)[1].search("site:", count=3) == []
+    assert [seen.asked["q"] for seen in scripted.seen] == ["site:", CONTROL]
+
+
+@pytest.mark.parametrize("status", [400, 422])
+def test_a_provider_that_takes_no_words_is_a_fault(searching: Search, status: int) -> None:
+    with ScriptedWeb(lambda _: Reply({"error": "bad token"}, status)) as scripted:
+        _, services = searching("brave", scripted.url)
+        with pytest.raises(ServiceFault, match=r"bad token.*AGENT2_SEARCH_KEY"):
+            services.search("rates", count=3)
+        scripted.behave = pages(web.brave, HITS)
+        assert services.search("rates", count=3) == HITS[:3]
 
 
 def test_a_key_repeated_in_a_failed_search_is_masked(searching: Search) -> None:
