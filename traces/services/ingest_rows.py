@@ -1,0 +1,102 @@
+"""Events to database rows: COPY into PostgreSQL, bulk inserts elsewhere."""
+
+import hashlib
+import json
+import math
+import re
+from typing import Any
+
+from django.db import connection
+
+from traces.contract import TraceEvent
+from traces.models import Event
+from traces.models.event import PREVIEW
+
+COLUMNS = (
+    *("trace_id", "seq", "kind", "at", "line", "offset", "length", "agent", "session", "tool", "call_id", "call_seq"),
+    *("message_id", "failed", "duration_s", "tokens_input", "tokens_output", "tokens_cached", "tokens_reasoning"),
+    *("cost", "basis", "preview", "body_offset", "text_bytes", "argument_bytes", "detail"),
+)
+Row = tuple[Any, ...]
+SEQ = COLUMNS.index("seq")
+DETAIL = COLUMNS.index("detail")
+IDENTIFIER = 200
+DETAIL_BYTES = 16_384
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+_SPACE = re.compile(r"\s+")
+
+
+def row_of(trace_id: int, event: TraceEvent, arguments: str, place: tuple[int, int, int]) -> Row:
+    """`place`: where the body begins, bytes of its text, bytes of its arguments."""
+    tokens = event.tokens
+    return (
+        trace_id,
+        event.seq,
+        event.kind.value,
+        event.at,
+        event.line,
+        event.offset,
+        event.length,
+        identifier(event.agent),
+        identifier(event.session),
+        identifier(event.tool),
+        identifier(event.call_id),
+        event.call_seq,
+        identifier(event.message_id),
+        event.failed,
+        event.duration_s,
+        *((tokens.input, tokens.output, tokens.cached, tokens.reasoning) if tokens else (None, None, None, None)),
+        event.cost,
+        event.basis.value,
+        storable(_SPACE.sub(" ", (event.text or arguments)[: 2 * PREVIEW]).strip()[:PREVIEW]),
+        *place,
+        _detail(event.detail),
+    )
+
+
+def storable(text: str) -> str:
+    """Text as a database takes it: NULs and lone surrogates become U+FFFD (the body keeps them)."""
+    return text if text.isascii() and "\x00" not in text else _UNSTORABLE.sub("\ufffd", text)
+
+
+def identifier(text: str) -> str:
+    """At most `IDENTIFIER` characters; of a longer one the beginning and a digest, so that two stay two."""
+    if len(text) > IDENTIFIER:
+        text = text[:160] + hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:32]
+    return storable(text)
+
+
+def _detail(detail: Any) -> str:
+    if not detail:
+        return "{}"
+    text = json.dumps(detail, ensure_ascii=False, default=str)
+    if len(text) > DETAIL_BYTES:
+        return json.dumps({"too_large": len(text), "keys": [storable(str(key)[:40]) for key in list(detail)[:50]]})
+    if "NaN" in text or "Infinity" in text or "\\u0000" in text or _UNSTORABLE.search(text):
+        return json.dumps(_plain(detail), ensure_ascii=False)
+    return text
+
+
+def _plain(value: Any) -> Any:
+    """NaN and infinities written as text, characters that cannot be stored replaced."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    if isinstance(value, dict):
+        return {storable(str(key)): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    return storable(str(value))
+
+
+def rows_insert(rows: list[Row]) -> None:
+    """Insert new rows. Must run within a transaction."""
+    if connection.vendor == "postgresql":
+        names = ", ".join(connection.ops.quote_name(name) for name in COLUMNS)
+        with connection.cursor() as cursor, cursor.copy(f"COPY {Event._meta.db_table} ({names}) FROM STDIN") as copy:
+            for row in rows:
+                copy.write_row(row)
+        return
+    made = [Event(**dict(zip(COLUMNS, (*row[:DETAIL], json.loads(row[DETAIL])), strict=True))) for row in rows]
+    Event.objects.bulk_create(made, batch_size=500)

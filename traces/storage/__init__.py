@@ -1,0 +1,1 @@
+"""The files of a trace: its transcript, its events' texts, and what is searched."""
