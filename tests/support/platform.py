@@ -129,10 +129,10 @@ class Platform:
         self.kill("worker", signal.SIGTERM)
         self.kill("server", signal.SIGTERM)
 
-    def run(self, base: Path, driver: str, budget: int = 60, agent: str = "scripted") -> str:
+    def run(self, base: Path, driver: str, budget: int = 60, agent: str = "scripted", task: str = "arithmetic") -> str:
         """Queue a run; its slug."""
         told = self.manage(
-            *("run", "--agent", agent, "--task", "arithmetic", "--base-model", str(base), "--driver", driver),
+            *("run", "--agent", agent, "--task", task, "--base-model", str(base), "--driver", driver),
             *("--budget", f"{budget}s", "--detach"),
         )
         return told.strip().rstrip("/").rsplit("/", 1)[1]
