@@ -70,7 +70,8 @@ def open_search(settings: SearchSettings, store: Path) -> SearchDesk:
     snapshot = AnswerStore(store / settings.snapshot)
     mode: Mode = "replay-only" if settings.mode == "replay-only" else "record"
     if settings.backend == "corpus":
-        return SearchDesk(_corpus(settings), snapshot, mode, Counts())
+        counts = Counts()
+        return SearchDesk(_corpus(settings, counts), snapshot, mode, counts)
     provider = Provider(
         f"The search ({settings.backend})",
         timeout_s=settings.timeout_s,
@@ -105,9 +106,9 @@ def _hint(settings: SearchSettings) -> str:
     return " Look at AGENT2_SEARCH_URL."
 
 
-def _corpus(settings: SearchSettings) -> Backend:
+def _corpus(settings: SearchSettings, counts: Counts) -> Backend:
     try:
-        return Corpus(Path(settings.url))
+        return Corpus(Path(settings.url), counts)
     except BadCorpus as error:
         raise SearchNotConfigured(f"AGENT2_SEARCH_URL: {error}") from error
 

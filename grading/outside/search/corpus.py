@@ -13,6 +13,7 @@ from pathlib import Path
 
 from benchmark.tasks.services_contract import Hit
 from benchmark.tasks.webshop.webshop_env.index import Index
+from grading.outside.provider import Counts
 
 PASSAGE_CHARS = 400
 KEYS = ("title", "url", "text")
@@ -25,8 +26,9 @@ class BadCorpus(Exception):
 class Corpus:
     """Implements `Backend`."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, counts: Counts) -> None:
         """Raises: BadCorpus."""
+        self._counts = counts
         files = corpus_files(path)
         digest = _digest(files)
         self.identity = f"corpus:{digest[:16]}"
@@ -34,6 +36,7 @@ class Corpus:
 
     async def search(self, query: str, count: int) -> Sequence[Hit]:
         """Of each document the best passage."""
+        self._counts.calls += 1
         found: dict[str, Hit] = {}
         for position, _ in self._index.search(query, len(self._passages)):
             hit = self._passages[position]
