@@ -35,3 +35,18 @@ def test_it_is_masked_in_tracebacks_too(written: tuple[logging.Logger, StringIO]
         logger.exception("failed")
     assert SECRET not in out.getvalue()
     assert "/grading/•••/time" in out.getvalue()
+
+
+def test_the_deployments_own_keys_are_masked() -> None:
+    out = StringIO()
+    handler = logging.StreamHandler(out)
+    handler.addFilter(RunSecrets(keys=["sk-judge-1234", ""]))
+    logger = logging.Logger("test")
+    logger.addHandler(handler)
+    try:
+        raise ValueError("Bearer sk-judge-1234 was refused")
+    except ValueError:
+        logger.exception("asking with %s", "sk-judge-1234")
+    assert "sk-judge-1234" not in out.getvalue()
+    assert "asking with •••" in out.getvalue()
+    assert "Bearer ••• was refused" in out.getvalue()

@@ -37,6 +37,8 @@ def test_defaults(tmp_path: Path, raw: dict[str, Any]) -> None:
         ({"batch_size": 0}, "batch_size must be at least 1"),
         ({"batch_size": None}, "batch_size must be a whole number"),
         ({"threads": True}, "threads must be a whole number or null"),
+        ({"outside": ""}, "outside must be a non-empty string"),
+        ({"outside": 3}, "outside must be a non-empty string"),
         ({"seed": "0"}, "seed must be a whole number"),
         ({"protocol": ""}, "protocol must be a non-empty string"),
         ({"checkpoint": "/nowhere"}, "checkpoint is not a folder: /nowhere"),
