@@ -46,6 +46,7 @@ class Judge:
             secrets=(settings.key,),
         )
         self.counts = self._provider.counts
+        self._models: set[str] = set()
 
     def route(self) -> HandlerRoute:
         return HandlerRoute(PATH, self, self._provider.close)
@@ -58,11 +59,13 @@ class Judge:
         body = self._body(request)
         key = {"url": self._settings.url, "body": body}
         fresh = bool(asked.get("fresh"))
-        stored = None if fresh else self._store.get(key)
-        if stored is not None:
+        answer = None if fresh else self._store.get(key)
+        if answer is not None:
             self.counts.cache_hits += 1
-            return {"answer": stored}
-        return {"answer": self._store.put(key, await self._new(body), replace=fresh)}
+        else:
+            answer = self._store.put(key, await self._new(body), replace=fresh)
+        self._models.add(str(answer.get("model", "unnamed")))
+        return {"answer": answer}
 
     def _body(self, request: Mapping[str, Any]) -> dict[str, Any]:
         whole = {**request, **self._settings.parameters, "model": self._settings.model, "stream": False}
@@ -84,6 +87,10 @@ class Judge:
         if isinstance(usage, dict):
             self.counts.tokens_in += _whole(usage.get("prompt_tokens"))
             self.counts.tokens_out += _whole(usage.get("completion_tokens"))
+
+    def versions(self) -> dict[str, str]:
+        """The models that say they answered: a name may stand for a dated version."""
+        return {"judge": self._settings.model, "judge_answered_as": ", ".join(sorted(self._models))}
 
     def metrics(self) -> dict[str, float | None]:
         """Calls, cache hits, retries, tokens, and the cost where both prices are known."""

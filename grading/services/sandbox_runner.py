@@ -33,7 +33,11 @@ class SandboxRunner:
         (folder / "out").mkdir(parents=True, exist_ok=True)
         with WayOut(evaluation, task_get(evaluation.task)) as way_out:
             verdict = _run(evaluation, folder, way_out, pulse)
-            return replace(verdict, metrics={**verdict.metrics, **way_out.metrics()})
+            return replace(
+                verdict,
+                metrics={**verdict.metrics, **way_out.metrics()},
+                versions={**verdict.versions, **way_out.versions()},
+            )
 
 
 def _run(evaluation: Evaluation, folder: Path, way_out: WayOut, pulse: Pulse) -> RunnerVerdict:

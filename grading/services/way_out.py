@@ -37,6 +37,10 @@ class Desk(Protocol):
         """What it was asked, for the verdict."""
         ...
 
+    def versions(self) -> dict[str, str]:
+        """Who answered, for the verdict."""
+        ...
+
 
 class WayOut:
     """Open from `__enter__` to `__exit__`; nothing is opened for a task that needs nothing."""
@@ -65,6 +69,10 @@ class WayOut:
     def mount(self, *, isolated: bool) -> Mount | None:
         """The socket as the runner sees it."""
         return Mount(self._socket, INSIDE if isolated else PurePosixPath(self._socket)) if self._desks else None
+
+    def versions(self) -> dict[str, str]:
+        """Who answered in this attempt."""
+        return {name: value for desk in self._desks for name, value in desk.versions().items()}
 
     def metrics(self) -> dict[str, float | None]:
         """What all attempts of this evaluation together have asked. Before `__exit__` only."""

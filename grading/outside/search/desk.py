@@ -63,6 +63,9 @@ class SearchDesk:
             )
         return self._snapshot.put(key, {"hits": _as_json(await self._backend.search(words, count))})
 
+    def versions(self) -> dict[str, str]:
+        return {"search": self._backend.identity}
+
     def metrics(self) -> dict[str, float | None]:
         return {
             "search_calls": self.counts.calls,

@@ -53,6 +53,7 @@ def test_the_judge_answers_while_it_is_open(evaluation: Evaluation, scripted: Sc
         assert oct(mount.source.parent.stat().st_mode & 0o777) == "0o700"
         SocketServices(mount.source).chat(ASKED)
         assert way_out.metrics()["judge_calls"] == 1
+        assert way_out.versions() == {"judge": scripted.model, "judge_answered_as": scripted.model}
     assert not mount.source.exists()
 
 
