@@ -2,18 +2,46 @@
 
 import os
 import sys
+from typing import Any
 
 from channels.auth import AuthMiddlewareStack
 from channels.routing import ProtocolTypeRouter, URLRouter
 from channels.security.websocket import AllowedHostsOriginValidator
+from django.conf import settings
 from django.core.asgi import get_asgi_application
+from django.core.handlers.asgi import ASGIHandler
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+
 # Requests must not wait 5 ms (the default) for threads that compute.
 sys.setswitchinterval(0.0005)
-http = get_asgi_application()
+pages = get_asgi_application()
 
 from frontend.routing import websocket_urlpatterns  # noqa: E402  (needs the application registry)
+
+
+class AgentsHandler(ASGIHandler):
+    """Django without middleware, for agents: a token in the path, no session, no cookies, no forms.
+
+    Each of the middlewares that pages need would change threads twice.
+    """
+
+    def load_middleware(self, is_async: bool = False) -> None:
+        configured, settings.MIDDLEWARE = settings.MIDDLEWARE, []
+        try:
+            super().load_middleware(is_async)
+        finally:
+            settings.MIDDLEWARE = configured
+
+
+agents = AgentsHandler()
+
+
+async def http(scope: Any, receive: Any, send: Any) -> None:
+    """The grading API has a handler of its own."""
+    handler = agents if scope["path"].startswith("/grading/") else pages
+    await handler(scope, receive, send)
+
 
 application = ProtocolTypeRouter(
     {

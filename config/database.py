@@ -17,11 +17,14 @@ def database_from_url(url: str, *, pool_size: int) -> dict[str, Any]:
     name = unquote(parts.path[1:])
     if not name:
         raise ImproperlyConfigured("AGENT2_DATABASE_URL names no database.")
+    options: dict[str, Any]
     if parts.scheme == "sqlite":
-        options: dict[str, Any] = {"init_command": SQLITE_PRAGMAS, "transaction_mode": "IMMEDIATE", "timeout": 20}
+        options = {"init_command": SQLITE_PRAGMAS, "transaction_mode": "IMMEDIATE", "timeout": 20}
         return {"ENGINE": "django.db.backends.sqlite3", "NAME": name, "OPTIONS": options, "CONN_MAX_AGE": 60}
     if parts.scheme in {"postgres", "postgresql"}:
         options = dict(parse_qsl(parts.query))
+        # Statements that come again are planned once a connection.
+        options |= {"server_side_binding": True, "prepare_threshold": 3}
         options["pool"] = {"min_size": 1, "max_size": pool_size, "timeout": 20}
         return {
             "ENGINE": "django.db.backends.postgresql",

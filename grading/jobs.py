@@ -1,10 +1,13 @@
 """Celery jobs of the grading room: parse, call one service."""
 
+from functools import partial
+
 from celery import shared_task
 from django.conf import settings
 
 from benchmark.services.holding import STOPPING
 from benchmark.services.slots import Slots
+from grading.models import Submission
 from grading.services.claims import evaluation_claim
 from grading.services.evaluations import evaluation_execute as execute
 from grading.services.intake import submission_take
@@ -16,8 +19,9 @@ _slots = Slots(settings.GRADING_SLOTS)
 @shared_task
 def submission_intake(submission_id: int) -> None:
     """Take in one submission. Where one worker serves every queue, it goes on to grade at once."""
-    if submission_take(submission_id) and settings.EMBEDDED:
-        _slots.drain(_execute_next)
+    submission = submission_take(submission_id)
+    if submission is not None and settings.EMBEDDED:
+        _slots.drain(partial(_execute_next, submission))
 
 
 @shared_task
@@ -26,10 +30,10 @@ def evaluation_execute() -> None:
     _slots.drain(_execute_next)
 
 
-def _execute_next() -> bool:
+def _execute_next(fresh: Submission | None = None) -> bool:
     if STOPPING.is_set():
         return False
-    claim = evaluation_claim()
+    claim = evaluation_claim(fresh)
     if claim is None:
         return False
     execute(claim)

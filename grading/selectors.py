@@ -5,6 +5,7 @@ from typing import Any
 
 from benchmark.models import Run
 from grading.models import Baseline, Submission
+from grading.models.submission import SubmissionQuerySet
 
 
 @dataclass(frozen=True)
@@ -27,10 +28,13 @@ def baseline_score(run_id: int) -> float | None:
     return scored.values_list("evaluation__verdict__score", flat=True).first()
 
 
+def submissions_by_score(run_id: int) -> SubmissionQuerySet:
+    """The scored ones, the highest first; of equal ones the earlier."""
+    return Submission.objects.filter(run_id=run_id).scored().order_by("-verdict__score", "number")
+
+
 def submission_best(run_id: int) -> Submission | None:
-    """The highest score; of equal ones the earlier."""
-    scored = Submission.objects.filter(run_id=run_id).scored().select_related("verdict", "run")
-    return scored.order_by("-verdict__score", "number").first()
+    return submissions_by_score(run_id).select_related("verdict", "run").first()
 
 
 def standing(run: Run) -> Standing:

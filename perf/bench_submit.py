@@ -131,7 +131,8 @@ def told(name: str, taken: list[float]) -> None:
 
 
 def measure(name: str, extra: dict[str, str], folder: Path, base: Path, requests: int) -> None:
-    platform = Platform(folder, extra).start()
+    # The sweeps come as often as in a real deployment, not as often as tests like them.
+    platform = Platform(folder, {"AGENT2_HEARTBEAT_S": "5", "AGENT2_SWEEP_S": "5"} | extra).start()
     try:
         print(name)
         slug, url = make_run(platform, base, "bench-one")

@@ -27,7 +27,7 @@ class RunEventManager(models.Manager["RunEvent"]):
         become visible in order. Raises: Run.DoesNotExist.
         """
         with transaction.atomic(savepoint=False):
-            seq, _ = Run.objects.count_up(run_id, "event_seq")
+            _, (seq,) = Run.objects.count_up(run_id, "event_seq")
             return self.create(run_id=run_id, seq=seq, kind=kind, data=data)
 
 

@@ -61,19 +61,20 @@ class RunQuerySet(models.QuerySet["Run"]):
             rows = rows.filter(lease=held_under)
         return rows.update(state=after, **values) == 1
 
-    def count_up(self, run_id: int, counter: Literal["event_seq", "submission_count"]) -> tuple[int, str]:
-        """The counter's next number and the run's state, in one statement that locks the row until the commit.
+    def count_up(self, run_id: int, *counters: Literal["event_seq", "submission_count"]) -> tuple[str, list[int]]:
+        """The run's state and each counter's next number, in one statement that locks the row until the commit.
 
         Raises: Run.DoesNotExist.
         """
         table = self.model._meta.db_table
-        sql = f"UPDATE {table} SET {counter} = {counter} + 1 WHERE id = %s RETURNING {counter}, state"  # noqa: S608
+        ups = ", ".join(f"{counter} = {counter} + 1" for counter in counters)
+        sql = f"UPDATE {table} SET {ups} WHERE id = %s RETURNING state, {', '.join(counters)}"  # noqa: S608
         with connections[self.db].cursor() as cursor:
             cursor.execute(sql, [run_id])
             row = cursor.fetchone()
         if row is None:
             raise Run.DoesNotExist(f"run {run_id}")
-        return int(row[0]), str(row[1])
+        return str(row[0]), [int(number) for number in row[1:]]
 
 
 def new_slug() -> str:

@@ -6,7 +6,7 @@ from django.utils import timezone
 
 from benchmark.models import Run
 from grading.models import Submission, SubmissionState
-from grading.selectors import baseline_score, standing, submission_best, submission_facts
+from grading.selectors import baseline_score, standing, submission_facts, submissions_by_score
 
 STATUS = {SubmissionState.GRADED: 200, SubmissionState.REJECTED: 422, SubmissionState.ERRORED: 503}
 
@@ -44,16 +44,17 @@ def submission_answer(submission: Submission, url: str) -> dict[str, Any]:
 
 
 def _best(submission: Submission, baseline: float | None) -> dict[str, Any] | None:
-    best = submission_best(submission.run_id)
+    scored = submissions_by_score(submission.run_id)
+    best = scored.values_list("number", "received_at", "model_path", "verdict__score").first()
     if best is None:
         return None
-    facts = submission_facts(best, baseline)
+    number, received_at, model_path, score = best
     return {
-        "submission_id": best.number,
-        "timestamp": facts["received_at"],
-        "model_path": best.model_path,
-        "score": facts["score"],
-        "improvement": facts["improvement"],
+        "submission_id": number,
+        "timestamp": received_at.isoformat(),
+        "model_path": model_path,
+        "score": score,
+        "improvement": None if baseline is None or score is None else score - baseline,
     }
 
 

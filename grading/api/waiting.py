@@ -37,9 +37,10 @@ class Endings:
     async def wait(self, pk: int) -> None:
         """Return once the submission has ended."""
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        if not self.waiting:
+            self.bell.set()
         self.waiting.setdefault(pk, []).append(future)
         self.quick_until = time.monotonic() + QUICK_FOR_S
-        self.bell.set()
         if self.task is None or self.task.done():
             self.task = asyncio.create_task(self._look_on())
         try:
@@ -58,14 +59,14 @@ class Endings:
         look = database_sync_to_async(ended_among, thread_sensitive=False)
         async with _rung(self.bell) as has_bell:
             while self.waiting or await self._rings(LINGER_S):
+                quick = not has_bell and time.monotonic() < self.quick_until
+                self.bell.clear()
+                await self._rings(QUICK_S if quick else SLOW_S)
                 self.bell.clear()
                 try:
                     self._resolve(await look(list(self.waiting)))
                 except DatabaseError as error:
                     log.warning("could not look for ended submissions: %s", error)
-                quick = not has_bell and time.monotonic() < self.quick_until
-                if self.waiting:
-                    await self._rings(QUICK_S if quick else SLOW_S)
 
     def _resolve(self, ended: list[int]) -> None:
         for pk in ended:

@@ -7,7 +7,7 @@ from typing import Any
 from uuid import uuid4
 
 from django.db import IntegrityError, transaction
-from django.db.models import F, Max, Q, QuerySet
+from django.db.models import Exists, F, Max, OuterRef, Q
 from django.utils import timezone
 
 from benchmark.models import EventKind
@@ -79,55 +79,71 @@ def _watchers(evaluation: Evaluation) -> Iterator[tuple[int, int | None]]:
 
 def work_waits() -> bool:
     """Whether something could be claimed now."""
-    return _baselines().exists() or bool(_submissions()[:1])
+    return bool(_baselines() or _submissions())
 
 
-def _baselines() -> "QuerySet[Evaluation, int]":
-    rows = Evaluation.objects.filter(state=EvaluationState.QUEUED, baselines__run__state="preparing")
-    return rows.distinct().values_list("pk", flat=True)
+def _baselines() -> list[int]:
+    """Baselines that runs wait for, the oldest first."""
+    queued = Evaluation.objects.filter(state=EvaluationState.QUEUED, digest=F("base_digest"))
+    awaited = Baseline.objects.filter(evaluation=OuterRef("pk"), run__state="preparing")
+    return list(queued.filter(Exists(awaited)).order_by("id").values_list("pk", flat=True)[:5])
 
 
-def _submissions() -> "QuerySet[Submission, int]":
+def _submissions() -> list[int]:
     """Queued submissions of runs that have none in grading; the run that was served longest ago comes first."""
+    queued = Submission.objects.filter(state=SubmissionState.QUEUED)
+    waiting = list(queued.values_list("pk", flat=True)[:2])
+    if len(waiting) < 2:
+        return waiting
     busy = Submission.objects.filter(state=SubmissionState.GRADING).values("run_id")
-    waiting = Submission.objects.filter(state=SubmissionState.QUEUED).exclude(run_id__in=busy)
     served = Max("run__submissions__ended_at", filter=Q(run__submissions__same_as=""))
-    ordered = waiting.annotate(served=served).order_by(F("served").asc(nulls_first=True), "received_at", "id")
-    return ordered.values_list("pk", flat=True)
+    ordered = queued.exclude(run_id__in=busy).annotate(served=served)
+    ordered = ordered.order_by(F("served").asc(nulls_first=True), "received_at", "id")
+    return list(ordered.values_list("pk", flat=True)[:50])
 
 
-def evaluation_claim() -> Claim | None:
-    """Take the next piece of grading work, or None when there is none to take."""
-    for pk in _baselines().order_by("id")[:5]:
+def evaluation_claim(fresh: Submission | None = None) -> Claim | None:
+    """Take the next piece of grading work, or None when there is none to take.
+
+    `fresh` is a queued submission that the caller has at hand; its turn comes like any other's.
+    """
+    for pk in _baselines():
         if claim := _hold(Evaluation.objects.get(pk=pk)):
             return claim
-    for pk in _submissions()[:50]:
-        evaluation = _begin(pk)
-        if evaluation is None:
+    for pk in _submissions():
+        known = fresh if fresh is not None and fresh.pk == pk else None
+        try:
+            with transaction.atomic():
+                evaluation = _begin(pk, known)
+                claim = _hold(evaluation) if evaluation else None
+        except IntegrityError:
             continue
-        if claim := _hold(evaluation):
+        if claim is None and evaluation is not None:
+            claim = _hold_after_all(evaluation)
+        if claim is not None:
             return claim
-        evaluation.refresh_from_db()
-        if evaluation.state == EvaluationState.DONE:
-            evaluation_close(evaluation)
-        elif evaluation.state == EvaluationState.FAULTED:
-            evaluation_revive(evaluation)
-            if claim := _hold(evaluation):
-                return claim
     return None
 
 
-def _begin(pk: int) -> Evaluation | None:
-    """Move a submission to grading; the database allows one per run."""
-    try:
-        with transaction.atomic():
-            if not Submission.objects.move(pk, before=SubmissionState.QUEUED, after=SubmissionState.GRADING):
-                return None
-            submission = Submission.objects.select_related("evaluation").get(pk=pk)
-            submission_announce(submission)
-            return submission.evaluation
-    except IntegrityError:
+def _begin(pk: int, known: Submission | None) -> Evaluation | None:
+    """Move a submission to grading. Raises: IntegrityError: its run has one in grading."""
+    before, after = SubmissionState.QUEUED, SubmissionState.GRADING
+    submission = known or Submission.objects.select_related("evaluation").get(pk=pk)
+    if not submission.move(before=before, after=after):
         return None
+    submission_announce(submission)
+    return submission.evaluation
+
+
+def _hold_after_all(evaluation: Evaluation) -> Claim | None:
+    """The evaluation is not waiting: it is done, somebody executes it, or every attempt had failed."""
+    evaluation.refresh_from_db()
+    if evaluation.state == EvaluationState.DONE:
+        evaluation_close(evaluation)
+    elif evaluation.state == EvaluationState.FAULTED:
+        evaluation_revive(evaluation)
+        return _hold(evaluation)
+    return None
 
 
 def evaluation_revive(evaluation: Evaluation) -> None:

@@ -12,7 +12,6 @@ class InstantRunner:
 
     def run(self, *, evaluation: Evaluation, pulse: Pulse) -> RunnerVerdict:
         score = float(int(evaluation.digest[:8] or "0", 16) % 101)
-        pulse("scoring", N, N)
         return RunnerVerdict(
             protocol=evaluation.protocol,
             score=score,

@@ -24,11 +24,11 @@ log = logging.getLogger(__name__)
 INTAKE_LEASE_S = 1800
 
 
-def submission_take(submission_id: int) -> bool:
-    """Take in one received submission, unless another worker does. True when it now waits to be graded."""
+def submission_take(submission_id: int) -> Submission | None:
+    """Take in one received submission, unless another worker does. The submission, if it now waits to be graded."""
     submission = _claim(submission_id)
     if submission is None:
-        return False
+        return None
     try:
         with repeated(partial(_beat, submission), every_s=settings.HEARTBEAT_S, name=f"intake-{submission.pk}"):
             report = _report(submission)
@@ -36,17 +36,16 @@ def submission_take(submission_id: int) -> bool:
         log.exception("intake of %s failed", submission)
         finding = Finding("I_INTAKE", f"The platform could not read the submission: {error}", "Submit it again.")
         _fault(submission, finding, None)
-        return False
+        return None
     refusal = next((f for f in report.findings if f.refuses), None)
     ours = next((f for f in report.findings if f.code.startswith("I_")), None)
     if refusal is not None:
         _end(submission, SubmissionState.REJECTED, refusal, report)
     elif ours is not None:
         _fault(submission, ours, report)
-    else:
-        _accept(submission, report)
-        return True
-    return False
+    elif _accept(submission, report):
+        return submission
+    return None
 
 
 def _fault(submission: Submission, finding: Finding, report: IntakeReport | None) -> None:
@@ -105,8 +104,8 @@ def _end(submission: Submission, after: SubmissionState, finding: Finding, repor
     run_settle(submission.run_id)
 
 
-def _accept(submission: Submission, report: IntakeReport) -> None:
-    """Queue the submission, or answer it from the verdict that is stored for the same files."""
+def _accept(submission: Submission, report: IntakeReport) -> bool:
+    """Queue the submission with the evaluation of its files, which may be done already."""
     with transaction.atomic():
         evaluation = baseline_evaluation(submission.run_id) if report.equals_base else None
         values = {
@@ -116,10 +115,12 @@ def _accept(submission: Submission, report: IntakeReport) -> None:
             "intake": _facts(report),
             "lease": "",
         }
-        if submission.move(before=SubmissionState.RECEIVED, after=SubmissionState.QUEUED, **values):
-            submission_announce(submission)
-            if not settings.EMBEDDED:
-                job_send_on_commit("grading.jobs.evaluation_execute")
+        if not submission.move(before=SubmissionState.RECEIVED, after=SubmissionState.QUEUED, **values):
+            return False
+        submission_announce(submission)
+        if not settings.EMBEDDED:
+            job_send_on_commit("grading.jobs.evaluation_execute")
+        return True
 
 
 def _evaluation(submission: Submission, report: IntakeReport) -> Evaluation:

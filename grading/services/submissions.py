@@ -41,7 +41,7 @@ def submission_receive(*, run: Run, model_path: str, gpu: str = "", key: str = "
 
 
 def _receive(run: Run, model_path: str, gpu: str, key: str) -> Submission:
-    number, run.state = Run.objects.count_up(run.pk, "submission_count")
+    run.state, (number,) = Run.objects.count_up(run.pk, "submission_count")
     if not run.accepts_submissions:
         if run.state == RunState.RUNNING:
             raise SubmissionsClosed(f"The budget of {run.budget_s} s is used up; this run takes no more submissions.")
