@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import stat
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path, PurePosixPath
@@ -13,6 +12,7 @@ from docker.types import DeviceRequest, LogConfig, Ulimit
 from docker.types import Mount as DockerMount
 
 from benchmark.sandbox import inside, limits
+from benchmark.sandbox.access import closed_to, hand_over
 from benchmark.sandbox.contract import Limits, Mount, SandboxFault, Spec
 from benchmark.sandbox.docker_running import ENGINE_ERRORS, DockerRunning
 from docker import DockerClient
@@ -78,6 +78,11 @@ class DockerSandbox:
         for mount in spec.mounts:
             if not mount.source.exists():
                 raise SandboxFault(f"nothing to mount at {mount.target}: {mount.source} does not exist")
+            if mount.read_only and (closed := closed_to(mount.source, *self.user)):
+                raise SandboxFault(
+                    f"{closed} cannot be read by user {self.user[0]}, as whom Docker's sandboxes run here: "
+                    f"chmod -R a+rX {mount.source}"
+                )
         for path in writable:
             hand_over(path, *self.user)
         log = [spec.log_path] if spec.log_path is not None else []
@@ -169,16 +174,3 @@ def _limit_options(wanted: Limits, baseline_bytes: int) -> dict[str, Any]:
         most = baseline_bytes + wanted.disk_bytes
         options["ulimits"] = [Ulimit(name="fsize", soft=most, hard=most)]
     return options
-
-
-def hand_over(path: Path, uid: int, gid: int) -> None:
-    """Give what is below `path` to the container's user. Only root can, and only root has to."""
-    if os.getuid() != 0:
-        return
-    for folder, _, files in os.walk(path):
-        for name in ("", *files):
-            target = Path(folder, name) if name else Path(folder)
-            with contextlib.suppress(FileNotFoundError):
-                os.chown(target, uid, gid, follow_symlinks=False)
-    if path.is_file() and stat.S_ISREG(path.lstat().st_mode):
-        os.chown(path, uid, gid, follow_symlinks=False)

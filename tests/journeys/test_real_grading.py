@@ -1,4 +1,4 @@
-"""The same loop with the real grading runner, in bubblewrap."""
+"""The same loop with the real grading runner, in bubblewrap and in Docker."""
 
 import shutil
 from collections.abc import Iterator
@@ -7,19 +7,22 @@ from pathlib import Path
 import pytest
 
 from tests.journeys.test_main_job import answers, log_of
+from tests.support.docker_image import host_python_image
 from tests.support.platform import Platform
 
 REAL = {"AGENT2_GRADING_RUNNER": "grading.services.sandbox_runner.SandboxRunner", "AGENT2_HEARTBEAT_S": "2"}
 KINDS = [
     pytest.param("bubblewrap", marks=pytest.mark.bubblewrap),
+    pytest.param("docker", marks=pytest.mark.docker),
 ]
 
 
 @pytest.fixture(scope="module", params=KINDS)
 def real(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Platform]:
-    if shutil.which("bwrap") is None:
+    if request.param == "bubblewrap" and shutil.which("bwrap") is None:
         pytest.skip("bubblewrap is not installed")
-    platform = Platform(tmp_path_factory.mktemp(f"real-{request.param}"), REAL).start()
+    extra = host_python_image() if request.param == "docker" else {}
+    platform = Platform(tmp_path_factory.mktemp(f"real-{request.param}"), REAL | extra).start()
     try:
         yield platform
     finally:

@@ -10,7 +10,8 @@ from benchmark.sandbox import inside
 from benchmark.sandbox.bubblewrap import hostname
 from benchmark.sandbox.bubblewrap_args import View, environment_args, gpu_args, mount_args, private_args, sandbox_args
 from benchmark.sandbox.contract import Limits, Mount, SandboxFault, Spec
-from benchmark.sandbox.docker import DockerSandbox, hand_over
+from benchmark.sandbox.access import hand_over
+from benchmark.sandbox.docker import DockerSandbox
 
 
 def pairs(args: list[str], option: str) -> list[tuple[str, str]]:
