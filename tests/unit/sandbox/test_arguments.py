@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from benchmark.sandbox import inside
+from benchmark.sandbox.access import hand_over
 from benchmark.sandbox.bubblewrap import hostname
 from benchmark.sandbox.bubblewrap_args import View, environment_args, gpu_args, mount_args, private_args, sandbox_args
 from benchmark.sandbox.contract import Limits, Mount, SandboxFault, Spec
-from benchmark.sandbox.access import hand_over
 from benchmark.sandbox.docker import DockerSandbox
 
 
