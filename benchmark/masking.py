@@ -8,6 +8,7 @@ literal stands. No match crosses a line end, none is longer than `LONGEST` bytes
 import json
 import re
 from collections.abc import Iterable, Iterator
+from functools import cache
 from urllib.parse import quote
 
 from ahocorasick_rs import BytesAhoCorasick
@@ -75,9 +76,7 @@ class Masker:
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         self.count = 0
         """Secrets masked so far."""
-        literals = [(name.encode(), names in BOUNDED, re.compile(rule)) for names, rule in RULES for name in names]
-        self._literals = [(bounded, expression) for _, bounded, expression in literals]
-        self._shapes = BytesAhoCorasick([literal for literal, _, _ in literals])
+        self._shapes, self._literals = _shapes()
         self._given = _written_forms(secrets)
         self._values = BytesAhoCorasick(self._given) if self._given else None
 
@@ -140,10 +139,13 @@ def _written_forms(secrets: Iterable[str]) -> list[bytes]:
     return sorted(forms, key=lambda form: (-len(form), form))
 
 
-_cache: list[Masker] = []
+@cache
+def _shapes() -> tuple[BytesAhoCorasick, list[tuple[bool, re.Pattern[bytes]]]]:
+    """All literals, and for each whether it must begin a word, and its expression."""
+    literals = [(name.encode(), names in BOUNDED, re.compile(rule)) for names, rule in RULES for name in names]
+    return BytesAhoCorasick([literal for literal, _, _ in literals]), [(bounded, rule) for _, bounded, rule in literals]
 
 
+@cache
 def _shared() -> Masker:
-    if not _cache:
-        _cache.append(Masker())
-    return _cache[0]
+    return Masker()

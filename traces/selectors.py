@@ -9,7 +9,7 @@ from typing import Any
 from traces.contract import EventKind
 from traces.models import Event, Trace
 from traces.storage.files import read_part
-from traces.storage.searching import folded, found_in
+from traces.storage.searching import Extent, folded, found_in
 
 LIMIT = 100
 LIMIT_MOST = 1000
@@ -33,10 +33,13 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Hits:
-    """Matches in order; with `more`, go on after the last one's `seq`."""
+    """Matches in order."""
 
     hits: Sequence[Hit]
     more: bool
+    """The trace goes on: ask again with `after_seq=through`."""
+    through: int
+    """The last event searched."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,20 +128,23 @@ def source(event: Event) -> bytes:
     return read_part(event.trace.folder / "transcript", event.offset, event.length)
 
 
-def search(trace: Trace, text: str, kinds: Iterable[str] = (), after_seq: int = 0, limit: int = LIMIT) -> Hits:
-    """Events after `after_seq` whose text or arguments hold `text`, whatever its case. Raises: OSError."""
+def search(
+    trace: Trace, text: str, kinds: Iterable[str] = (), after_seq: int = 0, limit: int = LIMIT, seconds: float = 0.4
+) -> Hits:
+    """Events after `after_seq` whose text or arguments hold `text`, whatever its case.
+
+    Ends after `limit` matches, or after `seconds` (texts under three characters have no filter to skip by).
+    Raises: OSError: the trace's files are not here.
+    """
     limit = max(1, min(limit, LIMIT_MOST))
+    extent = Extent(trace.search_bytes, trace.event_count, trace.filter_bytes)
     wanted = frozenset(EventKind(kind) for kind in kinds)
-    matches = found_in(
-        trace.folder,
-        folded(text),
-        texts=trace.search_bytes,
-        events=trace.event_count,
-        filters=trace.filter_bytes,
-        kinds=wanted,
-        after=after_seq,
-    )
+    matches = found_in(trace.folder, folded(text), extent, kinds=wanted, after=after_seq, seconds=seconds)
     found = [match for match, _ in zip(matches, range(limit + 1), strict=False)]
-    rows = {row.seq: row for row in Event.objects.filter(trace=trace, seq__in=[match.seq for match in found[:limit]])}
-    hits = [Hit(rows[match.seq], match.excerpt.decode("utf-8", "replace")) for match in found[:limit]]
-    return Hits(hits, len(found) > limit)
+    late = found.pop().seq if found and not found[-1].excerpt else None
+    more = len(found) > limit or late is not None
+    found = found[:limit]
+    rows = {row.seq: row for row in Event.objects.filter(trace=trace, seq__in=[match.seq for match in found])}
+    hits = [Hit(rows[match.seq], match.excerpt.decode("utf-8", "replace")) for match in found]
+    through = trace.event_count if not more else (late if late is not None else found[-1].seq)
+    return Hits(hits, more, through)

@@ -31,9 +31,17 @@ LINES: tuple[type[LineBase], ...] = (
 DOCUMENTS: tuple[type[DocumentBase], ...] = (Atif, InspectLog, OpenCodeExport, OpenHandsV0, MiniSwe, SweAgent)
 
 
+def recognised(dialect: type[LineBase], value: dict[str, Any]) -> bool:
+    """`dialect.recognises`, for values of any shape."""
+    try:
+        return dialect.recognises(value)
+    except (TypeError, AttributeError):
+        return False
+
+
 def line_dialect(value: dict[str, Any]) -> type[LineBase] | None:
     """The dialect that one line of JSON belongs to."""
-    return next((dialect for dialect in LINES if dialect.recognises(value)), None)
+    return next((dialect for dialect in LINES if recognised(dialect, value)), None)
 
 
 def document_dialect(head: DocumentHead) -> type[DocumentBase] | None:

@@ -23,6 +23,8 @@ class Gemini(LineBase):
 
     @classmethod
     def recognises(cls, value: dict[str, Any]) -> bool:
+        if "timestamp" not in value and "ts" not in value:
+            return False
         match value.get("type"):
             case "init":
                 return "session_id" in value and "model" in value
@@ -35,7 +37,7 @@ class Gemini(LineBase):
             case "result":
                 return "stats" in value or "status" in value
             case "error":
-                return "message" in value and "timestamp" in value
+                return "message" in value
         return False
 
     def record(self, record: Record) -> Iterable[TraceEvent] | None:

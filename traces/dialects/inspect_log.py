@@ -71,8 +71,8 @@ class InspectLog(DocumentBase):
             case ("status",) | ("results",) | ("error",) | ("scores",) | ("stats",) | ("metadata",) | ("plan",):
                 return [_fact(record, str(inner[0]))]
             case ("id",):
-                self._sample.identity = name_of(record.value)
-                return []
+                self._sample.identity = session = name_of(record.value)
+                return [event(record, EventKind.SESSION, f"sample {session}", session=session)]
         return []  # what the events and messages tell as well
 
     def finish(self) -> Iterable[TraceEvent]:

@@ -7,8 +7,9 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from benchmark.masking import Masker
-from traces.contract import DocumentDialect, EventKind, LineDialect, Record, TraceEvent
-from traces.dialects import document_dialect, line_dialect
+from traces.contract import EventKind, Record, TraceEvent
+from traces.dialects import document_dialect, line_dialect, recognised
+from traces.dialects.common import DocumentBase, LineBase
 from traces.reading.archive import ZIP, Expansion
 from traces.reading.documents import Broken, DocumentSplitter, Leaf
 from traces.reading.head import HEAD, document_head
@@ -72,9 +73,9 @@ class Reader:
         self._sniffed_line = 1
         self._group = TextGroup()
         self._splitter: DocumentSplitter | None = None
-        self._document: DocumentDialect | None = None
-        self._lines: dict[str, LineDialect] = {}
-        self._current: LineDialect | None = None
+        self._document: DocumentBase | None = None
+        self._lines: dict[str, LineBase] = {}
+        self._current: LineBase | None = None
 
     def feed(self, data: bytes) -> list[TraceEvent]:
         if self._start is not None:
@@ -138,7 +139,7 @@ class Reader:
             self._splitter = DocumentSplitter(kind.opens, self.offset, self.line, RECORD_LIMIT)
         return head
 
-    def _name(self, dialect: LineDialect | DocumentDialect) -> None:
+    def _name(self, dialect: LineBase | DocumentBase) -> None:
         if dialect.name not in self.summary.dialects:
             self.summary.dialects.append(dialect.name)
         self.summary.agent = self.summary.agent or dialect.agent
@@ -247,11 +248,13 @@ class Reader:
             yield from self._understood(self._reads(part.value), record, piece)
 
     def _known(self, value: dict[str, Any]) -> bool:
+        if self._current is not None:
+            return recognised(type(self._current), value)
         return line_dialect(value) is not None
 
-    def _reads(self, value: dict[str, Any]) -> LineDialect | None:
+    def _reads(self, value: dict[str, Any]) -> LineBase | None:
         """The dialect of this record: the current one while it recognises what comes."""
-        if self._current is not None and self._current.recognises(value):
+        if self._current is not None and recognised(type(self._current), value):
             return self._current
         kind = line_dialect(value)
         if kind is not None:
@@ -261,9 +264,7 @@ class Reader:
             self._current = self._lines[kind.name]
         return self._current
 
-    def _understood(
-        self, dialect: LineDialect | DocumentDialect | None, record: Record, data: bytes
-    ) -> Iterator[TraceEvent]:
+    def _understood(self, dialect: LineBase | DocumentBase | None, record: Record, data: bytes) -> Iterator[TraceEvent]:
         self.summary.records += 1
         try:
             events = dialect.record(record) if dialect is not None else None
@@ -291,11 +292,11 @@ class Reader:
             for event in self._line(last):
                 cut = event.kind == EventKind.RAW and event.detail.get("reason") == "damaged"
                 yield replace(event, detail={**event.detail, "reason": "cut"}) if cut else event
+        for dialect in self._lines.values():
+            yield from dialect.finish()
         for event in self._group.end():
             cut = event.detail.get("reason") == "damaged" and event.offset >= self.offset
             yield replace(event, detail={**event.detail, "reason": "cut"}) if cut else event
-        for dialect in self._lines.values():
-            yield from dialect.finish()
 
 
 def _raw(data: bytes, place: Place, reason: str, at: datetime | None = None) -> TraceEvent:

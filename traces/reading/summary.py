@@ -67,7 +67,7 @@ class Summary:
     """What the transcript says it holds (turns, steps, calls, tool calls); compare with `stored`."""
     notes: list[str] = field(default_factory=list)
     _totals: _Totals = field(default_factory=_Totals)
-    _messages: set[str] = field(default_factory=set)
+    _messages: set[int] = field(default_factory=set)
     _declared_by: dict[str, dict[str, int]] = field(default_factory=dict)
 
     @property
@@ -76,6 +76,8 @@ class Summary:
 
     def add(self, event: TraceEvent) -> None:
         self.kinds[event.kind] += 1
+        if event.message_id and not event.agent:
+            self._messages.add(hash((event.session, event.message_id)))
         if event.at is not None:
             self.first_at = min(self.first_at or event.at, event.at)
             self.last_at = max(self.last_at or event.at, event.at)
@@ -104,6 +106,18 @@ class Summary:
         self.declared = dict(sum((Counter(of) for of in self._declared_by.values()), Counter()))
 
     @property
+    def stored(self) -> dict[str, int]:
+        """The counterpart of `declared`. Claude Code counts a turn for each result, and one a session."""
+        messages = len(self._messages) or self.kinds["assistant"]
+        return {
+            "turns": self.kinds["tool_result"] + len(self.sessions),
+            "steps": messages,
+            "model_calls": messages,
+            "tool_calls": self.kinds["tool_call"],
+            "samples": len(self.sessions),
+        }
+
+    @property
     def tokens(self) -> Tokens:
         total = self._totals.total
         values = {name: total(name) for name in FIELDS}
@@ -128,6 +142,7 @@ class Summary:
             "dialects": self.dialects,
             "sessions": self.sessions,
             "declared": self.declared,
+            "stored": {name: count for name, count in self.stored.items() if name in self.declared},
             "notes": self.notes,
             "tokens": {name: getattr(tokens, name) for name in FIELDS},
             "cost": self.cost,

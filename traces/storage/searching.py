@@ -11,6 +11,7 @@ import array
 import bisect
 import mmap
 import re
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -109,30 +110,48 @@ class SearchWriter:
 
 @dataclass(frozen=True, slots=True)
 class Found:
+    """A match, or with an empty excerpt: the time is up, and events up to `seq` have been searched."""
+
     seq: int
     excerpt: bytes
     """Folded text around the match."""
 
 
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """How much of a trace's search files is committed."""
+
+    texts: int
+    events: int
+    filters: int
+
+
 def found_in(
-    folder: Path, needle: bytes, *, texts: int, events: int, filters: int, kinds: frozenset[EventKind], after: int
+    folder: Path, needle: bytes, extent: Extent, *, kinds: frozenset[EventKind], after: int, seconds: float
 ) -> Iterator[Found]:
-    """Events after `after` that hold `needle` (folded), in order, each once. Sizes are the committed ones."""
-    if not needle or not texts or not events or len(needle) > LONGEST_NEEDLE:
+    """Events after `after` that hold `needle` (folded), in order, each once, until `seconds` are over.
+
+    Raises: OSError: the files are not there.
+    """
+    if not needle or len(needle) > LONGEST_NEEDLE or after >= extent.events:
         return
+    deadline = time.monotonic() + seconds
     with (folder / "search.txt").open("rb") as file, (folder / "search.idx").open("rb") as index_file:
-        index = _Index(index_file.read(8 * events), texts)
+        index = _Index(index_file.read(8 * extent.events), extent.texts)
         wanted = frozenset(_NUMBERS[kind] for kind in kinds)
-        at = index.begin(after + 1) if after < events else texts
+        at = index.begin(after + 1)
         with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as text:
-            for start, end in _spans(folder, needle, at, texts, filters):
+            for start, end in _spans(folder, needle, at, extent):
                 at = max(at, start)
-                while at < end and (place := _find(text, needle, at, min(end + len(needle) - 1, texts))) >= 0:
+                while at < end and (place := _find(text, needle, at, min(end + len(needle) - 1, extent.texts))) >= 0:
                     seq = index.seq_at(place)
                     if not wanted or index.kind(seq) in wanted:
                         low, high = max(index.begin(seq), place - 80), min(index.end(seq), place + len(needle) + 120)
                         yield Found(seq, text[low:high])
                     at = index.end(seq)
+                if time.monotonic() > deadline and end < extent.texts:
+                    yield Found(max(after, index.seq_at(max(at, end)) - 1), b"")
+                    return
 
 
 PIECE = 1 << 20
@@ -167,9 +186,9 @@ class _Index:
         return bisect.bisect_right(self._entries, (place << 8) | 0xFF)
 
 
-def _spans(folder: Path, needle: bytes, start: int, end: int, filters: int) -> Iterator[tuple[int, int]]:
+def _spans(folder: Path, needle: bytes, start: int, extent: Extent) -> Iterator[tuple[int, int]]:
     """Where a match may begin, between `start` and `end`: neighbouring blocks joined, at most 4 MB at a time."""
-    count = filters // FILTER
+    count, end = extent.filters // FILTER, extent.texts
     first = start // BLOCK
     may = np.ones(max(0, (end + BLOCK - 1) // BLOCK), dtype=bool)
     if count > first and len(needle) > 2:
