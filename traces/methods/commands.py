@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from traces.methods.core import Place
+from traces.methods.core import Budget, Place
 from traces.methods.file_calls import settings as parse_settings
 from traces.methods.frameworks import Launch, Settings, of_module, of_program, of_script
 from traces.methods.model_calls import is_base
@@ -29,15 +29,20 @@ DISTRIBUTED = frozenset(
 )
 SETTINGS_SUFFIXES = (".yaml", ".yml", ".json")
 MAX_DEPTH = 6
+MAX_ROUNDS = 16
+"""How often one script is followed."""
 
 
 class Commands:
     """Follows commands into scripts; `new_reader` makes a reader whose `run_command` is `run`."""
 
-    def __init__(self, sources: Sources, store: Store, new_reader: Callable[[], Reader]) -> None:
+    def __init__(self, sources: Sources, store: Store, budget: Budget, new_reader: Callable[[], Reader]) -> None:
         self.sources = sources
         self.store = store
+        self.budget = budget
         self.launched: set[str] = set()
+        self._running: list[str] = []
+        self._rounds: dict[str, int] = {}
         self.base_path: str | None = None
         self._new_reader = new_reader
         self._depth = 0
@@ -58,15 +63,27 @@ class Commands:
 
     def script(self, path: str, arguments: list[str], environment: dict[str, str], place: Place) -> None:
         """A shell script of the folder."""
-        self.launched.add(path)
-        self._shell(self.sources.texts[path], environment, replace(place, file=path, line=1), arguments)
+        if self._enter(path):
+            self._shell(self.sources.texts[path], environment, replace(place, file=path, line=1), arguments)
+            self._running.pop()
 
     def program(self, path: str, argv: list[str] | None, environment: dict[str, str], place: Place) -> None:
         """A Python program of the folder; `argv` None: its command line is not known."""
+        if self._enter(path):
+            reader = self._new_reader()
+            reader.doubts = list(place.doubts)
+            reader.run_program(path, argv, environment, place.folder)
+            self._running.pop()
+
+    def _enter(self, path: str) -> bool:
+        """Whether to follow into `path`: not from within itself, and not for ever."""
+        self.budget.check()
         self.launched.add(path)
-        reader = self._new_reader()
-        reader.doubts = list(place.doubts)
-        reader.run_program(path, argv, environment, place.folder)
+        self._rounds[path] = self._rounds.get(path, 0) + 1
+        if path in self._running or self._rounds[path] > MAX_ROUNDS:
+            return False
+        self._running.append(path)
+        return True
 
     def _shell(self, text: str, environment: dict[str, str], place: Place, arguments: list[str] | None = None) -> None:
         def visit(call: Call) -> None:
@@ -80,6 +97,7 @@ class Commands:
         shell.run(text)
 
     def visit(self, call: Call, file: str) -> None:
+        self.budget.check()
         words = unwrapped(call.words, call.environment)
         if not words:
             return
@@ -203,9 +221,11 @@ class Commands:
         """The words, and the first configuration file that they name."""
         names = [part for word in words for part in (word, word.partition("=")[2]) if part.endswith(SETTINGS_SUFFIXES)]
         name = next((word for place, word in enumerate(words) if place and words[place - 1] == "--config-name"), "")
+        unread: str | None = None
         name = name or next((word[14:] for word in words if word.startswith("--config-name=")), "")
         for each in [*names, *([f"{name}.yaml"] if name else [])]:
             found = self.sources.find(each, near=folder)
+            unread = unread or (each if each.endswith((".yaml", ".yml")) else None)
             if found is None:
                 continue
             try:
@@ -215,7 +235,7 @@ class Commands:
                 continue
             if isinstance(document, dict):
                 return Settings(words, document)
-        return Settings(words)
+        return Settings(words, unread=unread)
 
     def _done(self, launch: Launch | None, call: Call, file: str) -> None:
         if launch is None:

@@ -53,6 +53,12 @@ class Budget:
         if self.fuel < 0 or (self.fuel % 256 == 0 and time.monotonic() > self.deadline):
             raise OutOfBudget
 
+    def check(self) -> None:
+        """Before something that may take long: a file to parse, a command to follow."""
+        self.fuel -= 32
+        if self.fuel < 0 or time.monotonic() > self.deadline:
+            raise OutOfBudget
+
 
 @dataclass
 class Args:

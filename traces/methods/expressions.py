@@ -12,6 +12,8 @@ from traces.methods.operators import combined
 from traces.methods.tagging import GROUP_NAME, INPUT_KEY, VERDICTS, named
 from traces.methods.values import UNKNOWN, Const, External, Obj, Scope, Value, const, join, listed
 
+MAX_ITEMS = 256
+
 
 class Expressions(Core):
     """`evaluate` and one method for each kind of expression."""
@@ -89,7 +91,7 @@ class Expressions(Core):
             return folded_binary(op, left, right)
         if isinstance(op, ast.Add) and left.objects("list") and right.objects("list"):
             items = [each for value in (left, right) for held in value.objects("list") for each in held.items]
-            return listed(items, exact=False).tagged(tags)
+            return listed(items[:MAX_ITEMS], exact=False).tagged(tags)
         return Value(tags=tags | combined(op, one, other, left))
 
     def _UnaryOp(self, node: ast.UnaryOp, scope: Scope) -> Value:
@@ -160,7 +162,7 @@ class Expressions(Core):
                 items += held or [Value(tags=value.all_tags())]
             else:
                 items.append(self.evaluate(each, scope))
-        return listed(items, exact=exact)
+        return listed(items[:MAX_ITEMS], exact=exact and len(items) <= MAX_ITEMS)
 
     _Tuple = _List
     _Set = _List

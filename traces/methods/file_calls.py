@@ -12,7 +12,7 @@ from traces.methods.outside import function, method
 from traces.methods.values import UNKNOWN, Obj, Scope, Value, const, listed
 
 MAX_NODES = 4_000
-MAX_YAML = 64 * 1024
+MAX_YAML = 32 * 1024
 
 
 def settings(text: str, name: str) -> Any:
@@ -25,7 +25,8 @@ def settings(text: str, name: str) -> Any:
             return json.loads(text)
         if len(text) > MAX_YAML:
             raise ValueError(f"a YAML file of more than {MAX_YAML} bytes")
-        return yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506 - both are safe
+        # Not the loader in C: deep nesting overflows its stack, which ends the process.
+        return yaml.safe_load(text)
     except (yaml.YAMLError, RecursionError) as error:
         raise ValueError(str(error).replace("\n", " ")[:200]) from None
 

@@ -30,6 +30,8 @@ class Settings:
 
     argv: list[str]
     document: Mapping[str, Any] = field(default_factory=dict)
+    unread: str | None = None
+    """A configuration file that is named and could not be read."""
 
     def get(self, *names: str) -> str | None:
         for name in names:
@@ -73,7 +75,8 @@ def _launch(
     method: Method | None, why: str, settings: Settings, outputs: tuple[str, ...], starts: tuple[str, ...]
 ) -> Launch:
     start = tuple(found for name in starts if (found := settings.get(name)) is not None)
-    return Launch(method, why, settings.get(*outputs), start, tuple(settings.texts()))
+    doubts = (f"its configuration {settings.unread} could not be read",) if settings.unread else ()
+    return Launch(method, why, settings.get(*outputs), start, tuple(settings.texts()), doubts)
 
 
 def trl(command: str, settings: Settings) -> Launch | None:
@@ -85,7 +88,7 @@ def trl(command: str, settings: Settings) -> Launch | None:
 def llama_factory(settings: Settings) -> Launch:
     stage = settings.get("stage") or "sft"
     outputs, starts = ("output_dir",), ("model_name_or_path", "adapter_name_or_path")
-    if settings.get("do_train") not in ("true", "True", "1"):
+    if settings.get("do_train") not in ("true", "True", "1") and not settings.unread:
         return Launch(None, "LLaMA-Factory without do_train trains nothing")
     method = LLAMA_FACTORY.get(stage)
     if stage == "dpo" and settings.get("pref_loss") == "orpo":
@@ -124,7 +127,7 @@ def verl(settings: Settings) -> Launch:
     made = _launch(
         method or Method.OTHER_RL, why, settings, ("trainer.default_local_dir",), ("actor_rollout_ref.model.path",)
     )
-    made.doubts = doubts
+    made.doubts += doubts
     return made
 
 
@@ -206,7 +209,7 @@ def of_script(path: str, settings: Settings) -> Launch | None:
 def of_program(program: str, rest: list[str], settings: Settings) -> Launch | None:
     """A framework's own command. `rest` are its words, `settings` the same with the configuration file."""
     first = rest[0] if rest else ""
-    inner = Settings(rest[1:], settings.document)
+    inner = Settings(rest[1:], settings.document, settings.unread)
     if program == "trl":
         return trl(first, inner)
     if program in ("llamafactory-cli", "lmf"):

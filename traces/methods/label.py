@@ -39,7 +39,7 @@ def label_submission(
     is; what could not be judged is in the report's notes.
     """
     deadline = time.monotonic() + time_limit_s
-    sources = Sources.of_folder(code) if isinstance(code, Path) else Sources.of_mapping(code)
+    sources = Sources.of_folder(code, deadline=deadline) if isinstance(code, Path) else Sources.of_mapping(code)
     judged = _Judgement(sources, Budget(deadline), base_model_path)
     judged.run(list(commands), model_path)
     return judged.report(model_path)
@@ -58,7 +58,7 @@ class _Judgement:
     _pending: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.commands = Commands(self.sources, self.store, self._reader)
+        self.commands = Commands(self.sources, self.store, self.budget, self._reader)
 
     def _reader(self) -> Reader:
         reader = Reader(self.sources, self.store, self.budget, self.commands.run)
@@ -187,7 +187,7 @@ def _vendored(sources: Sources) -> tuple[str, ...]:
     return tuple(f"{clean(folder)}/" for folder in folders if folder)
 
 
-IMPORT = re.compile(r"^[ \t]*(?:from[ \t]+(\.*[\w.]*)[ \t]+import[ \t]+([^#\n]+)|import[ \t]+([^#\n]+))", re.M)
+IMPORT = re.compile(r"^[ \t]*(?:from[ \t]+([\w.]*)[ \t]+import[ \t]+([^#\n]+)|import[ \t]+([^#\n]+))", re.M)
 
 
 def _imported(sources: Sources) -> set[str]:

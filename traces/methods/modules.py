@@ -61,6 +61,7 @@ class Modules(Core):
             self.leftover = None
 
     def _parse(self, text: str, path: str) -> ast.Module | None:
+        self.budget.check()
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")

@@ -110,6 +110,8 @@ class Outside(Core):
     def _made(self, made: str, tags: frozenset[str], args: Args) -> Value:
         owner = Obj("external", name=made, tags=set(tags), attrs=dict(args.keywords))
         last = made.rpartition(".")[2]
+        if last.endswith(("Config", "Arguments")) and args.positional:
+            owner.attrs.setdefault("output_dir", args.positional[0])
         if OPTIMISER.search(last):
             owner.tags.add("optimiser")
         if last == "Linear" and (width := args.get("out_features", 1).constant()) is not None and width.value == 1:

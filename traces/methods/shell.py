@@ -13,6 +13,8 @@ VARIABLE = re.compile(r"\$(?:\{(\w+)(?::?[-=]([^{}]*))?\}|(\w+)|([@*#?]))")
 ASSIGNMENT = re.compile(r"^([A-Za-z_]\w*)=(.*)$", re.S)
 MAX_COMMANDS = 2_000
 MAX_ROUNDS = 8
+MAX_WORD = 256 * 1024
+"""A program may stand in a word; a variable that doubles itself must end."""
 TESTS = ("[", "[[", "test", "true", "false", ":")
 
 
@@ -222,4 +224,4 @@ class Shell:
                 return found
             return self.expand(match.group(2)) if match.group(2) is not None else match.group(0)
 
-        return VARIABLE.sub(known, word).replace(SINGLE_QUOTED_DOLLAR, "$")
+        return VARIABLE.sub(known, word).replace(SINGLE_QUOTED_DOLLAR, "$")[:MAX_WORD]

@@ -1,8 +1,11 @@
 """The code of one submission as text: from a folder or a mapping, within limits, never executed."""
 
+import math
 import os
 import posixpath
 import re
+import stat
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -30,8 +33,8 @@ class Sources:
     _by_name: dict[str, list[str]] = field(default_factory=dict)
 
     @classmethod
-    def of_folder(cls, folder: Path) -> "Sources":
-        """Read the code below `folder`; symbolic links that lead out of it are passed over.
+    def of_folder(cls, folder: Path, *, deadline: float = math.inf) -> "Sources":
+        """Read the code below `folder` until `deadline` on the monotonic clock; links that lead out are passed over.
 
         Raises: NotADirectoryError.
         """
@@ -40,15 +43,25 @@ class Sources:
         sources = cls()
         root = folder.resolve()
         for path in _walk(root):
-            name = path.relative_to(root).as_posix()
-            if not path.resolve().is_relative_to(root):
-                sources._note(name, "a link out of the folder, not followed")
-                continue
-            try:
-                sources._add(name, path.stat().st_size, path)
-            except OSError as error:
-                sources._note(name, f"could not be read: {error.strerror}")
+            if time.monotonic() > deadline:
+                sources._note("", "the time limit was reached while files were looked for")
+                break
+            sources._add_path(path.relative_to(root).as_posix(), path, root)
         return sources
+
+    def _add_path(self, name: str, path: Path, root: Path) -> None:
+        try:
+            real = path.resolve()
+            if not real.is_relative_to(root):
+                self._note(name, "a link out of the folder, not followed")
+                return
+            found = real.lstat()
+            if not stat.S_ISREG(found.st_mode):
+                self._note(name, "no regular file, not read")
+                return
+            self._add(name, found.st_size, real)
+        except (OSError, RuntimeError) as error:
+            self._note(name, f"could not be read: {error}")
 
     @classmethod
     def of_mapping(cls, files: Mapping[str, bytes]) -> "Sources":
@@ -88,7 +101,7 @@ class Sources:
             return
         if self.read >= MAX_FILES or self._total + size > MAX_TOTAL_BYTES:
             return
-        data = content if isinstance(content, bytes) else content.read_bytes()
+        data = content if isinstance(content, bytes) else _bytes(content)
         self.read += 1
         self._total += size
         text = data.decode("utf-8-sig", errors="replace")
@@ -102,6 +115,11 @@ class Sources:
 
     def _note(self, name: str, why: str) -> None:
         self.notes.append(Evidence(name, None, why))
+
+
+def _bytes(path: Path) -> bytes:
+    with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as file:
+        return file.read(MAX_FILE_BYTES)
 
 
 def _agree(left: list[str], right: list[str]) -> bool:
