@@ -16,8 +16,19 @@ def option(argv: list[str], names: list[str]) -> str | bool | None:
         head, equals, tail = word.partition("=")
         if head.replace("_", "-") not in [name.replace("_", "-") for name in names]:
             continue
-        following = argv[place + 1] if place + 1 < len(argv) else ""
-        found = tail if equals else (following if following and not following.startswith("--") else True)
+        after = argv[place + 1] if place + 1 < len(argv) else ""
+        found = tail if equals else (after if after and not after.startswith("--") else True)
+    return found
+
+
+def following(argv: list[str], names: list[str]) -> list[str]:
+    """All values after the last of `names`, up to the next option."""
+    found: list[str] = []
+    for place, word in enumerate(argv):
+        if word in names:
+            rest = argv[place + 1 :]
+            end = next((at for at, each in enumerate(rest) if each.startswith("--")), len(rest))
+            found = rest[:end]
     return found
 
 
@@ -84,7 +95,9 @@ def _add_argument(machine: Core, receiver: Value, args: Args, node: ast.AST, sco
         if default is None:
             bare = const(action == "store_false") if action in ("store_true", "store_false") else const(None)
             default = UNKNOWN if args.keywords.get("required") or not longest.startswith("-") else bare
-        parser.table[name] = listed([listed(const(flag) for flag in flags), default, const(action)])
+        several = args.get("nargs").constant()
+        kind = "several" if several is not None and several.value != "?" else action
+        parser.table[name] = listed([listed(const(flag) for flag in flags), default, const(kind)])
     return UNKNOWN if receiver.objects("parser") else None
 
 
@@ -118,13 +131,18 @@ def fill(parser: Obj, made: Obj, argv: list[str] | None) -> None:
         flags, default, action = spec[0].items
         known = [text for each in flags.objects("list")[0].items if (text := each.text())]
         if known and not known[0].startswith("-"):
-            made.attrs[name] = word_value(plain.pop(0)) if plain and argv is not None else UNKNOWN
+            if action.text() == "several" and plain:
+                made.attrs[name], plain = listed(word_value(word) for word in plain), []
+            else:
+                made.attrs[name] = word_value(plain.pop(0)) if plain and argv is not None else UNKNOWN
             continue
         found = option(words, known)
         if found is None:
             made.attrs[name] = default
         elif found is True or (action.text() or "").startswith("store_"):
             made.attrs[name] = const(action.text() != "store_false")
+        elif action.text() == "several":
+            made.attrs[name] = listed(word_value(word) for word in following(words, known))
         else:
             made.attrs[name] = word_value(str(found))
     made.attrs.update(parser.attrs)

@@ -132,6 +132,8 @@ class Core:
         self.calls: dict[int, int] = {}
         self.results: dict[int, Value] = {}
         self.loops: list[str] = []
+        self.exits: list[list[dict[str, Value]]] = []
+        """For each running loop the names where `break` or `continue` left it."""
         self.frozen = 0
         self.pending: list[Backward] = []
         self.losses: dict[Hashable, frozenset[str]] = {}

@@ -9,6 +9,7 @@ from traces.methods.values import UNKNOWN, Obj, Scope, Value, listed
 from traces.methods.words import Method
 
 NOT_MODELS = ("Tokenizer", "Processor", "Config", "Dataset", "FeatureExtractor", "Scheduler")
+MAX_SOURCES = 8
 
 
 def is_base(machine: Core, path: str) -> bool:
@@ -47,8 +48,8 @@ def _from_pretrained(machine: Core, name: str, args: Args, node: ast.AST, scope:
     path = paths[0] if paths else "*"
     base = [ref for each in args.all() for ref in each.objects("model")]
     made = machine.model(path, tags)
-    known = machine.lookup_lineage(path)
-    made.lineage = merged(*(each.lineage for each in base), known or ())
+    known = [machine.lookup_lineage(each) or () for each in paths[:MAX_SOURCES]]
+    made.lineage = merged(*(each.lineage for each in base), *known)
     made.touched = name.endswith("from_config") or "Peft" in kind
     return Value((made,))
 

@@ -1,13 +1,19 @@
 """A Jupyter notebook as one Python module: code cells in order, magics and shell lines taken out."""
 
+import ast
 import json
+import re
+import warnings
 from typing import Any
 
 CELL_MAGICS_OF_PYTHON = ("time", "timeit", "capture", "prun", "python3", "python")
+CAPTURED = re.compile(r"^([A-Za-z_]\w*)\s*=\s*!(.*)$")
 
 
-def notebook_python(text: str) -> str:
-    """The notebook's Python. `!command` and `%run script` become `os.system`, so that what they launch is seen.
+def notebook_python(text: str) -> tuple[str, list[int]]:
+    """The notebook's Python, and the numbers, from 1, of the cells that do not parse: those fail alone.
+
+    `!command` and `%run script` become `os.system`, so that what they launch is seen.
 
     Raises: ValueError when it is no notebook.
     """
@@ -18,7 +24,24 @@ def notebook_python(text: str) -> str:
     cells = parsed.get("cells") if isinstance(parsed, dict) else None
     if not isinstance(cells, list):
         raise ValueError("a notebook without cells")
-    return "\n".join(["import os as _shell", *(_cell(each) for each in cells if isinstance(each, dict))])
+    made, broken = ["import os as _shell"], []
+    for number, each in enumerate(cells, start=1):
+        cell = _cell(each) if isinstance(each, dict) else ""
+        if _parses(cell):
+            made.append(cell)
+        else:
+            broken.append(number)
+    return "\n".join(made), broken
+
+
+def _parses(cell: str) -> bool:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ast.parse(cell)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
 
 
 def _cell(cell: dict[str, Any]) -> str:
@@ -46,7 +69,9 @@ def _joined(lines: list[str]) -> list[str]:
             out.append(f"{indent}_shell.system({bare[1:]!r})")
         elif bare.startswith("%run "):
             out.append(f"{indent}_shell.system({'python ' + bare[5:]!r})")
-        elif bare.startswith("%"):
+        elif (match := CAPTURED.match(bare)) is not None:
+            out.append(f"{indent}{match.group(1)} = _shell.system({match.group(2)!r})")
+        elif bare.startswith(("%", "?")) or bare.rstrip().endswith("?"):
             out.append(f"{indent}pass")
         else:
             out.append(line)

@@ -47,6 +47,11 @@ def _difference(one: frozenset[str], other: frozenset[str], left: Value) -> set[
 def is_soft(one: frozenset[str], other: frozenset[str]) -> bool:
     """Whether a frozen model's probabilities multiply a likelihood."""
     for teacher, student in ((one, other), (other, one)):
-        if {"prob", "frozen"} <= teacher and "logprob" in student and not teacher & {"judged", "ratio"}:
+        if teacher & {"judged", "ratio"}:
+            continue
+        if {"prob", "frozen"} <= teacher and "logprob" in student:
+            return True
+        # The reverse Kullback-Leibler divergence: the student's own probabilities weigh the difference.
+        if "prob" in teacher and {"diff", "frozen"} <= student:
             return True
     return False

@@ -98,6 +98,8 @@ class Outside(Core):
         if name in PLAIN:
             return Value()
         tags = _passed(name, tags, args)
+        if name in GENERATE and "samples" in self.loops[1:]:
+            tags |= {"grouped"}
         if VALUE_NAME.search(called):
             tags |= {"value"}
         loss = loss_method(made or name)

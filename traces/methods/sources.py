@@ -107,10 +107,12 @@ class Sources:
         text = data.decode("utf-8-sig", errors="replace")
         if name.endswith(".ipynb"):
             try:
-                text = notebook_python(text)
+                text, broken = notebook_python(text)
             except ValueError as error:
                 self._note(name, f"could not be parsed: {error}")
                 return
+            for number in broken:
+                self._note(name, f"cell {number} could not be parsed")
         self.add_text(name, text)
 
     def _note(self, name: str, why: str) -> None:

@@ -48,6 +48,8 @@ class Statements(Core):
         if len(methods) > 1 and methods[0] and all(each == methods[0] for each in methods):
             for step in self.store.steps.values():
                 step.doubts = tuple(each for each in step.doubts if each != doubt)
+        if self.exits:
+            self.exits[-1] += [names for flow, names in ends if flow in (Flow.BREAK, Flow.CONTINUE)]
         open_ends = [names for flow, names in ends if flow is Flow.NEXT]
         scope.names = _united(open_ends or [names for _, names in ends])
         if not open_ends:
@@ -104,6 +106,7 @@ class Statements(Core):
         holder = self.evaluate(node.iter, scope)
         ref = holder.refs[0] if len(holder.refs) == 1 else None
         self.loops.append(loop_kind(node.target, node.iter))
+        self.exits.append([])
         try:
             if isinstance(ref, Obj) and ref.kind == "list" and ref.exact and len(ref.items) <= MAX_ITEMS:
                 flow = self._each(node, list(ref.items), scope)
@@ -112,6 +115,7 @@ class Statements(Core):
                 flow = self._each(node, [elements(holder)] * passes, scope)
         finally:
             self.loops.pop()
+            self._leave_loop(scope)
         return flow if flow is Flow.RETURN else self.execute(node.orelse, scope)
 
     _AsyncFor = _For
@@ -128,6 +132,7 @@ class Statements(Core):
 
     def _While(self, node: ast.While, scope: Scope) -> Flow:
         self.loops.append("loop")
+        self.exits.append([])
         try:
             for _ in range(2 if len(self.loops) == 1 else 1):
                 if truth(self.evaluate(node.test, scope)) is False:
@@ -139,7 +144,11 @@ class Statements(Core):
                     break
         finally:
             self.loops.pop()
+            self._leave_loop(scope)
         return self.execute(node.orelse, scope)
+
+    def _leave_loop(self, scope: Scope) -> None:
+        scope.names = _united([scope.names, *self.exits.pop()[:MAX_ITEMS]])
 
     def _Try(self, node: ast.Try, scope: Scope) -> Flow:
         flow = self.execute(node.body, scope)
