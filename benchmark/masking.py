@@ -16,8 +16,12 @@ from ahocorasick_rs import BytesAhoCorasick
 MASK = "•••".encode()
 LONGEST = 16_384
 SHORTEST_SECRET = 6
-_WORD = re.compile(rb"[A-Za-z0-9]")
-_NAMED = rb"[A-Za-z0-9_]{0,40}[\"'\\]{0,4}[ \t]{0,8}[:=][ \t]{0,8}[\"'\\]{0,4}"
+CONTEXT = 16
+"""Bytes in front that tell whether a word begins."""
+_WORD = re.compile(rb"[A-Za-z0-9]$")
+_NO_WORD = re.compile(rb"(?:\\[nrtbf]|\\u[0-9a-fA-F]{4}|\[[0-9;]{0,12}m)$")
+"""JSON's escapes and terminal colours end in letters, and a word may begin behind them all the same."""
+_NAMED = rb"[A-Za-z0-9_]{0,40}+[\"'\\]{0,4}[ \t]{0,8}[:=][ \t]{0,8}[\"'\\]{0,4}"
 _VALUE = (
     rb"((?=[A-Za-z0-9_+/=~-]{0,60}[0-9])(?=[0-9_+/=~-]{0,60}[A-Za-z])[A-Za-z0-9_+/=~-]{16,4096})"
     rb"(?![A-Za-z0-9_+/=~.(\[-])"
@@ -51,18 +55,15 @@ RULES: tuple[tuple[tuple[str, ...], bytes], ...] = (
     ),
     (("earer ", "EARER "), rb"(?i:earer) +([A-Za-z0-9._~+/=-]{16,4096})"),
     (
-        ("api_key", "api-key", "apikey", "apiKey", "API_KEY", "Api-Key", "API-Key", "x-goog-api-key"),
-        rb"[A-Za-z]{1,6}[-_]?[A-Za-z]{3,4}(?:-[Kk]ey)?" + _NAMED + _VALUE,
-    ),
-    (
-        ("_TOKEN", "_SECRET", "_KEY", "_PASSWORD", "_token", "_secret", "PASSWORD", "password", "client_secret"),
-        rb"_?[A-Za-z]{3,8}" + _NAMED + _VALUE,
-    ),
-    (
         ("-----BEGIN ",),
         rb"-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----((?:(?!-----END )[^\n\"]){1,8000})",
     ),
 )
+NAMES = (
+    *("api_key", "api-key", "apikey", "apiKey", "API_KEY", "Api-Key", "API-Key", "_TOKEN", "_SECRET", "_KEY"),
+    *("_PASSWORD", "_token", "_secret", "PASSWORD", "password"),
+)
+"""Of variables, headers and JSON members whose value is a secret if it looks random."""
 BOUNDED = {rule[0] for rule in RULES[:17]}
 """Rules whose literal must not continue a word."""
 
@@ -81,7 +82,7 @@ class Masker:
         self._values = BytesAhoCorasick(self._given) if self._given else None
 
     def mask(self, data: bytes, before: bytes = b"") -> bytes:
-        """`data` with every secret replaced; `before` is the byte in front of it."""
+        """`data` with every secret replaced; `before` is what stands in front of it, `CONTEXT` bytes."""
         spans = self.spans(data, before)
         self.count += len(spans)
         return replaced(data, spans)
@@ -100,7 +101,7 @@ class Masker:
     def _of_shape(self, data: bytes, before: bytes) -> Iterator[tuple[int, int]]:
         for which, start, _ in self._shapes.find_matches_as_indexes(data):
             bounded, expression = self._literals[which]
-            if bounded and _WORD.match(data[start - 1 : start] if start else before):
+            if bounded and within_word(data[max(0, start - CONTEXT) : start] if start else before):
                 continue
             if match := expression.match(data, start):
                 yield match.span(match.lastindex or 0)
@@ -109,6 +110,11 @@ class Masker:
         if self._values is not None:
             for which, start, _ in self._values.find_matches_as_indexes(data):
                 yield start, start + len(self._given[which])
+
+
+def within_word(before: bytes) -> bool:
+    """Whether what follows `before` continues a word."""
+    return _WORD.search(before) is not None and _NO_WORD.search(before) is None
 
 
 def replaced(data: bytes, spans: list[tuple[int, int]]) -> bytes:
@@ -143,6 +149,7 @@ def _written_forms(secrets: Iterable[str]) -> list[bytes]:
 def _shapes() -> tuple[BytesAhoCorasick, list[tuple[bool, re.Pattern[bytes]]]]:
     """All literals, and for each whether it must begin a word, and its expression."""
     literals = [(name.encode(), names in BOUNDED, re.compile(rule)) for names, rule in RULES for name in names]
+    literals += [(name.encode(), False, re.compile(re.escape(name.encode()) + _NAMED + _VALUE)) for name in NAMES]
     return BytesAhoCorasick([literal for literal, _, _ in literals]), [(bounded, rule) for _, bounded, rule in literals]
 
 

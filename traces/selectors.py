@@ -129,7 +129,7 @@ def source(event: Event) -> bytes:
 
 
 def search(
-    trace: Trace, text: str, kinds: Iterable[str] = (), after_seq: int = 0, limit: int = LIMIT, seconds: float = 0.4
+    trace: Trace, text: str, kinds: Iterable[str] = (), after_seq: int = 0, limit: int = LIMIT, *, seconds: float = 0.4
 ) -> Hits:
     """Events after `after_seq` whose text or arguments hold `text`, whatever its case.
 

@@ -1,11 +1,29 @@
 """The first bytes of what may be a JSON document."""
 
+import json
+
 from traces.contract import DocumentHead
 from traces.reading.documents import Broken, DocumentSplitter
 
 HEAD = 65_536
 """Bytes looked at, or the whole where it is shorter."""
 _BOM = b"\xef\xbb\xbf"
+
+
+def is_decided(data: bytes) -> bool:
+    """Whether more bytes would change nothing: no JSON begins here, or a first object ends with its line."""
+    start = data.removeprefix(_BOM).lstrip()
+    if not start or _BOM.startswith(data):
+        return False
+    if start[:1] not in (b"{", b"["):
+        return True
+    line, ended, _ = start.partition(b"\n")
+    if not ended or start[:1] == b"[" or len(line) > HEAD // 2:
+        return False
+    try:
+        return isinstance(json.loads(line), dict)
+    except (ValueError, RecursionError):
+        return False
 
 
 def document_head(data: bytes) -> DocumentHead | None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from benchmark.masking import LONGEST, MASK, Masker, replaced
+from benchmark.masking import CONTEXT, LONGEST, MASK, Masker, replaced
 
 WINDOW = 1 << 20
 WITHHELD = b"[withheld: masking failed]"
@@ -15,7 +15,8 @@ class MaskedStream:
 
     def __init__(self, masker: Masker) -> None:
         self._masker = masker
-        self._held = b""
+        self._held: list[bytes] = []
+        self._held_size = 0
         self._before = b"\n"
         self._key_lines = 0
         self.withheld = 0
@@ -26,7 +27,11 @@ class MaskedStream:
         return self._masker.count
 
     def feed(self, data: bytes) -> bytes:
-        held = self._held + data if self._held else data
+        self._held.append(data)
+        self._held_size += len(data)
+        if b"\n" not in data and self._held_size < WINDOW + LONGEST:
+            return b""
+        held = b"".join(self._held)
         out = []
         start = 0
         while (end := held.rfind(b"\n", start, start + WINDOW + LONGEST) + 1) or len(held) - start >= WINDOW + LONGEST:
@@ -36,11 +41,11 @@ class MaskedStream:
             else:
                 part, start = self._part_of_line(held, start)
                 out.append(part)
-        self._held = held[start:]
+        self._held, self._held_size = [held[start:]], len(held) - start
         return b"".join(out)
 
     def finish(self) -> bytes:
-        rest, self._held = self._held, b""
+        rest, self._held = b"".join(self._held), []
         return self._masked(rest) if rest else b""
 
     def _part_of_line(self, held: bytes, start: int) -> tuple[bytes, int]:
@@ -54,7 +59,7 @@ class MaskedStream:
         cut = next((s for s, e in spans if s < WINDOW < e), WINDOW)
         spans = [span for span in spans if span[1] <= cut]
         self._masker.count += len(spans)
-        self._before = window[cut - 1 : cut]
+        self._before = window[max(0, cut - CONTEXT) : cut]
         return replaced(window[:cut], spans), start + cut
 
     def _masked(self, lines: bytes) -> bytes:
@@ -66,7 +71,7 @@ class MaskedStream:
             count = lines.count(b"\n")
             self.withheld += max(1, count)
             out = (WITHHELD + b"\n") * count if lines.endswith(b"\n") else (WITHHELD + b"\n") * count + WITHHELD
-        self._before = lines[-1:]
+        self._before = b"\n"
         return out
 
     def _without_key(self, data: bytes) -> Iterator[bytes]:

@@ -12,7 +12,7 @@ from traces.dialects import document_dialect, line_dialect, recognised
 from traces.dialects.common import DocumentBase, LineBase
 from traces.reading.archive import ZIP, Expansion
 from traces.reading.documents import Broken, DocumentSplitter, Leaf
-from traces.reading.head import HEAD, document_head
+from traces.reading.head import HEAD, document_head, is_decided
 from traces.reading.lines import parsed, parts, stamped
 from traces.reading.masked import MaskedStream
 from traces.reading.numbering import Numbering
@@ -117,7 +117,7 @@ class Reader:
         while True:
             if self._head is not None:
                 self._head += rest
-                if not self._head or (len(self._head) < HEAD and not final):
+                if not self._head or (len(self._head) < HEAD and not final and not is_decided(self._head)):
                     return
                 rest = self._sniffed()
             if not rest:

@@ -150,8 +150,10 @@ def found_in(
                         yield Found(seq, text[low:high])
                     at = index.end(seq)
                 if time.monotonic() > deadline and end < extent.texts:
-                    yield Found(max(after, index.seq_at(max(at, end)) - 1), b"")
-                    return
+                    through = index.seq_at(max(at, end)) - 1
+                    if through > after:  # else one long event: go on, so that asking again gets further
+                        yield Found(through, b"")
+                        return
 
 
 PIECE = 1 << 20
