@@ -20,15 +20,16 @@ class EventKind(models.TextChoices):
 
 
 class RunEventManager(models.Manager["RunEvent"]):
-    def append(self, run_id: int, kind: EventKind, **data: Any) -> "RunEvent":
-        """Append one event under the run's next sequence number.
+    def append(self, run_id: int, kind: EventKind, /, *, at_seq: int | None = None, **data: Any) -> "RunEvent":
+        """Append one event under the run's next sequence number, or under one that `count_up` has just given.
 
         The counter's row is locked until the surrounding transaction ends, so numbers are gapless, distinct, and
         become visible in order. Raises: Run.DoesNotExist.
         """
         with transaction.atomic(savepoint=False):
-            _, (seq,) = Run.objects.count_up(run_id, "event_seq")
-            return self.create(run_id=run_id, seq=seq, kind=kind, data=data)
+            if at_seq is None:
+                _, (at_seq,) = Run.objects.count_up(run_id, "event_seq")
+            return self.create(run_id=run_id, seq=at_seq, kind=kind, data=data)
 
 
 class RunEvent(models.Model):

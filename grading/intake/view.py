@@ -1,6 +1,7 @@
 """Which host folder stands behind a path that the agent sees."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path, PurePosixPath
 
 
@@ -29,4 +30,8 @@ class View:
 
     def holds_host_path(self, host: Path) -> bool:
         """Whether a resolved host path lies in one of the mounts."""
-        return any(host.is_relative_to(root.resolve()) for _, root in self.mounts)
+        return any(host.is_relative_to(root) for root in self._roots)
+
+    @cached_property
+    def _roots(self) -> tuple[Path, ...]:
+        return tuple(root.resolve() for _, root in self.mounts)

@@ -41,7 +41,7 @@ def submission_receive(*, run: Run, model_path: str, gpu: str = "", key: str = "
 
 
 def _receive(run: Run, model_path: str, gpu: str, key: str) -> Submission:
-    run.state, (number,) = Run.objects.count_up(run.pk, "submission_count")
+    run.state, (number, seq) = Run.objects.count_up(run.pk, "submission_count", "event_seq")
     if not run.accepts_submissions:
         if run.state == RunState.RUNNING:
             raise SubmissionsClosed(f"The budget of {run.budget_s} s is used up; this run takes no more submissions.")
@@ -57,15 +57,15 @@ def _receive(run: Run, model_path: str, gpu: str, key: str) -> Submission:
         elapsed_s=run.elapsed_s(now) or 0.0,
         tokens=run.tokens,
     )
-    submission_announce(submission)
+    submission_announce(submission, at_seq=seq)
     job_send_on_commit("grading.jobs.submission_intake", submission.pk)
     return submission
 
 
-def submission_announce(submission: Submission) -> None:
+def submission_announce(submission: Submission, *, at_seq: int | None = None) -> None:
     """Record the submission's present facts as an event."""
     baseline = baseline_score(submission.run_id) if submission.score is not None else None
-    event_record(submission.run_id, EventKind.SUBMISSION, **submission_facts(submission, baseline))
+    event_record(submission.run_id, EventKind.SUBMISSION, at_seq=at_seq, **submission_facts(submission, baseline))
 
 
 def submission_end(submission: Submission, *, after: SubmissionState, verdict: Verdict, **values: Any) -> bool:
