@@ -1,8 +1,10 @@
 """Command-line arguments as the code sees them: argparse, dataclass parsers, click, typer and fire."""
 
 import ast
+import posixpath
 
 from traces.methods.core import Args, Core
+from traces.methods.file_calls import as_value, settings
 from traces.methods.outside import function, method
 from traces.methods.values import UNKNOWN, Class, External, Function, Obj, Scope, Value, const, join, listed
 
@@ -248,3 +250,36 @@ def click_defaults(command: Function) -> dict[str, Value]:
             value = default.value if isinstance(default, ast.Constant) else False
             made[max(names, key=len).lstrip("-").replace("-", "_")] = const(value)
     return made
+
+
+def hydra_arguments(machine: Core, main: Function) -> list[Value]:
+    """What `@hydra.main(config_path=…, config_name=…)` passes: the YAML file under the command line's `key=value`."""
+    decorators = [] if isinstance(main.node, ast.Lambda) else main.node.decorator_list
+    for each in decorators:
+        words = each.keywords if isinstance(each, ast.Call) else []
+        given = {word.arg: word.value.value for word in words if isinstance(word.value, ast.Constant)}
+        if "config_name" not in given:
+            continue
+        name = str(given["config_name"]).removesuffix(".yaml") + ".yaml"
+        path = posixpath.join(str(given.get("config_path") or ""), name)
+        found = machine.sources.find(path, near=posixpath.dirname(main.scope.path))
+        try:
+            config = as_value(settings(machine.sources.texts[found], found)) if found else Value((Obj("dict"),))
+        except ValueError as error:
+            machine.store.note(found or path, None, f"could not be parsed: {error}")
+            return [UNKNOWN]
+        for word in machine.argv or []:
+            _override(config, word)
+        return [config]
+    return []
+
+
+def _override(config: Value, word: str) -> None:
+    """`a.b=c` of the command line."""
+    key, equals, text = word.lstrip("+").partition("=")
+    *parents, last = key.split(".")
+    for part in parents:
+        for held in config.objects("dict"):
+            config = held.table.setdefault(part, Value((Obj("dict"),)))
+    for held in config.objects("dict") if equals else ():
+        held.table[last] = word_value(text)

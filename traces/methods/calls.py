@@ -2,7 +2,7 @@
 
 import ast
 
-from traces.methods.arguments import run_commands
+from traces.methods.arguments import hydra_arguments, run_commands
 from traces.methods.core import MAX_CALLS, MAX_DEPTH, Args, Core
 from traces.methods.folding import folded_method
 from traces.methods.libraries import trainer_method
@@ -149,6 +149,8 @@ class Calls(Core):
         if function in self.stack or len(self.stack) >= MAX_DEPTH or count >= MAX_CALLS:
             return self.results.get(key, UNKNOWN).tagged(args.tags())
         self.calls[key] = count + 1
+        if not args.all() and "main" in function.decorators:
+            args = Args(hydra_arguments(self, function))
         inner = Scope(function.scope.path, function.scope)
         self._bind(function, args, owner, inner)
         self.stack.append(function)

@@ -41,6 +41,8 @@ class Commands:
         self.store = store
         self.budget = budget
         self.launched: set[str] = set()
+        self.has_understood = False
+        """Whether a command was one of a known framework's."""
         self._running: list[str] = []
         self._rounds: dict[str, int] = {}
         self.base_path: str | None = None
@@ -240,6 +242,7 @@ class Commands:
     def _done(self, launch: Launch | None, call: Call, file: str) -> None:
         if launch is None:
             return
+        self.has_understood = True
         before = merged(*(self.store.lineage(each) or () for each in launch.start))
         if launch.is_copy:
             if launch.output and before:

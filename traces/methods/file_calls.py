@@ -2,6 +2,7 @@
 
 import ast
 import json
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +13,10 @@ from traces.methods.outside import function, method
 from traces.methods.values import UNKNOWN, Obj, Scope, Value, const, listed
 
 MAX_NODES = 4_000
-MAX_YAML = 32 * 1024
+MAX_YAML = 16 * 1024
+MAX_NESTING = 64
+NESTING = re.compile(r"(?:[-?:] +){32}")
+"""Sequences and keys within each other on one line."""
 
 
 def settings(text: str, name: str) -> Any:
@@ -25,10 +29,21 @@ def settings(text: str, name: str) -> Any:
             return json.loads(text)
         if len(text) > MAX_YAML:
             raise ValueError(f"a YAML file of more than {MAX_YAML} bytes")
+        if NESTING.search(text) or _depth(text) > MAX_NESTING:
+            raise ValueError("nested too deeply")
         # Not the loader in C: deep nesting overflows its stack, which ends the process.
         return yaml.safe_load(text)
     except (yaml.YAMLError, RecursionError) as error:
         raise ValueError(str(error).replace("\n", " ")[:200]) from None
+
+
+def _depth(text: str) -> int:
+    """How deeply brackets nest; the YAML scanner's time grows with its square."""
+    depth = deepest = 0
+    for char in re.findall(r"[\[\]{}]", text):
+        depth = depth + 1 if char in "[{" else max(0, depth - 1)
+        deepest = max(deepest, depth)
+    return deepest
 
 
 def as_value(data: Any, room: list[int] | None = None) -> Value:

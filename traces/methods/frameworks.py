@@ -222,8 +222,9 @@ def of_program(program: str, rest: list[str], settings: Settings) -> Launch | No
     if program in ("swift", "megatron"):
         return swift(first, inner)
     if program == "tune":
-        recipe = next((word for word in rest[1:] if not word.startswith("-") and "=" not in word), "")
-        return torchtune(recipe, inner) if first == "run" else None
+        words = [word for word in rest[1:] if not word.startswith("-") and "=" not in word]
+        found = (launch for word in words if (launch := torchtune(word, inner)) is not None)
+        return next(found, None) if first == "run" else None
     if program in ("mergekit-yaml", "mergekit-multi", "mergekit-mega", "mergekit-moe", "mergekit-evolve"):
         return Launch(Method.MERGING, program, rest[1] if len(rest) > 1 else None, tuple(settings.texts()))
     return None

@@ -55,7 +55,7 @@ class _Judgement:
     is_complete: bool = True
     is_given: bool = False
     _side_is_read: bool = False
-    _pending: list[str] = field(default_factory=list)
+    _programs: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.commands = Commands(self.sources, self.store, self.budget, self._reader)
@@ -71,7 +71,7 @@ class _Judgement:
         try:
             for command in commands:
                 self.commands.run(command, {}, Place("(command)"))
-            self.is_given = bool(self.commands.launched or self.store.steps)
+            self.is_given = bool(self.commands.launched or self.commands.has_understood or self.store.steps)
             if not self.is_given:
                 self._run_roots(self.commands, NO_COMMAND if not commands else "no command in the transcript starts it")
             elif model_path is not None and self._found(model_path) is None:
@@ -83,7 +83,8 @@ class _Judgement:
 
     def _run_roots(self, commands: Commands, doubt: str) -> None:
         """Every program that no other file imports or starts, shell scripts first."""
-        for path in self._roots():
+        self._programs = self._roots()
+        for path in self._programs:
             if path in commands.launched:
                 continue
             place = Place(path, folder=posixpath.dirname(path), doubts=(doubt,))
@@ -161,7 +162,9 @@ class _Judgement:
         if self.sources.read < self.sources.seen:
             notes.append(Evidence("", None, f"{self.sources.read} of {self.sources.seen} files read"))
         if not self.is_complete:
-            notes.append(Evidence("", None, "the time limit was reached; judged by what was read until then"))
+            done = sum(path in self.commands.launched for path in self._programs)
+            which = f" after {done} of {len(self._programs)} programs" if self._programs else ""
+            notes.append(Evidence("", None, f"the time limit was reached{which}; judged by what was read until then"))
         return notes
 
 

@@ -68,7 +68,7 @@ class Outside(Core):
                 found = handler(self, name, args, node, scope)
                 if found is not None:
                     return found
-        if last in METHODS and "." in name and not name.startswith("builtins."):
+        if last in METHODS and "." in name.removeprefix("builtins."):
             result = METHODS[last](self, Value(), args, node, scope)
             if result is not None:
                 return result
