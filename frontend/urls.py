@@ -3,7 +3,7 @@
 from django.contrib.auth.views import LoginView, LogoutView
 from django.urls import path
 
-from frontend.views import leaderboard, queue, run, runs
+from frontend.views import leaderboard, queue, run, runs, trace, trace_event
 
 urlpatterns = [
     path("", leaderboard.leaderboard_page, name="leaderboard"),
@@ -15,6 +15,16 @@ urlpatterns = [
     path("runs/<slug:slug>/curve.json", run.run_curve, name="run-curve"),
     path("runs/<slug:slug>/submissions.csv", run.run_submissions_csv, name="run-submissions-csv"),
     path("runs/<slug:slug>/cancel/", run.run_cancel_view, name="run-cancel"),
+    path("runs/<slug:slug>/trace/", trace.trace, name="trace"),
+    path("runs/<slug:slug>/trace/rows.json", trace.trace_rows, name="trace-rows"),
+    path("runs/<slug:slug>/trace/search.json", trace.trace_search, name="trace-search"),
+    path("runs/<slug:slug>/trace/place.json", trace.trace_place, name="trace-place"),
+    path("runs/<slug:slug>/trace/outline/", trace.trace_outline, name="trace-outline"),
+    path("runs/<slug:slug>/trace/<slug:key>/<int:seq>/", trace_event.trace_event, name="trace-event"),
+    path("runs/<slug:slug>/trace/<slug:key>/<int:seq>/raw", trace_event.trace_raw, name="trace-raw"),
+    path(
+        "runs/<slug:slug>/trace/<slug:key>/<int:seq>/images/<int:number>", trace_event.trace_image, name="trace-image"
+    ),
     path("queue/", queue.queue, name="queue"),
     path(
         "login/", LoginView.as_view(template_name="frontend/login.html", redirect_authenticated_user=True), name="login"

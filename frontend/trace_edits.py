@@ -1,0 +1,107 @@
+"""Changes to files as agents write them in their tool calls, as lines of a diff."""
+
+import difflib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from frontend.trace_text import harmless
+
+TOOLS = (
+    *("Edit", "MultiEdit", "Write", "NotebookEdit", "str_replace_editor", "str_replace_based_edit_tool", "apply_patch"),
+    *("edit", "write", "patch", "replace", "write_file", "file_editor", "edit_file", "create_file", "FileEditorAction"),
+)
+"""Names of tools whose calls the filter for edits shows."""
+MOST_LINES = 150
+COMPARED = 2000
+"""Longer texts are shown as removed and added whole."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """`kind`: add, del, hunk, or empty for context. `number` counts within the text that the call names."""
+
+    kind: str
+    number: int | None
+    text: str
+
+
+@dataclass(frozen=True)
+class Edit:
+    """One file's change. `hidden` lines were cut."""
+
+    path: str
+    lines: list[Line]
+    added: int
+    removed: int
+    hidden: int
+
+    @property
+    def told(self) -> str:
+        return (
+            ", ".join(
+                part
+                for count, part in ((self.added, f"{self.added} added"), (self.removed, f"{self.removed} removed"))
+                if count
+            )
+            or "nothing changed"
+        )
+
+
+def edits_of(arguments: Any) -> list[Edit]:
+    """The edits that a call's arguments describe; empty when they describe none."""
+    if isinstance(arguments, str):
+        return [_patched(arguments)] if arguments.lstrip().startswith("*** Begin Patch") else []
+    if not isinstance(arguments, Mapping):
+        return []
+    for name in ("patch", "input", "patchText"):
+        if str(arguments.get(name) or "").lstrip().startswith("*** Begin Patch"):
+            return [_patched(str(arguments[name]))]
+    path = _first(arguments, "file_path", "path", "filePath", "filename", "notebook_path")
+    if path is None:
+        return []
+    if isinstance(arguments.get("edits"), list):
+        parts = [part for part in arguments["edits"] if isinstance(part, Mapping)]
+        return [edit for part in parts[:20] for edit in edits_of({"path": path, **part})]
+    old = _first(arguments, "old_string", "old_str", "oldString", "old_text")
+    new = _first(arguments, "new_string", "new_str", "newString", "new_text", "file_text", "content", "contents")
+    return [] if new is None and old is None else [_changed(path, old or "", new or "")]
+
+
+def _first(arguments: Mapping[str, Any], *names: str) -> str | None:
+    return next((arguments[name] for name in names if isinstance(arguments.get(name), str)), None)
+
+
+def _changed(path: str, old: str, new: str) -> Edit:
+    return _edit(path, list(_compared(harmless(old).splitlines(), harmless(new).splitlines())))
+
+
+def _compared(old: list[str], new: list[str]) -> Iterator[Line]:
+    if len(old) + len(new) > COMPARED or not old:
+        yield from (Line("del", at, text) for at, text in enumerate(old, 1))
+        yield from (Line("add", at, text) for at, text in enumerate(new, 1))
+        return
+    for tag, old_from, old_to, new_from, new_to in difflib.SequenceMatcher(None, old, new, False).get_opcodes():
+        if tag == "equal":
+            yield from (Line("", new_from + at, text) for at, text in enumerate(old[old_from:old_to], 1))
+            continue
+        yield from (Line("del", old_from + at, text) for at, text in enumerate(old[old_from:old_to], 1))
+        yield from (Line("add", new_from + at, text) for at, text in enumerate(new[new_from:new_to], 1))
+
+
+def _patched(patch: str) -> Edit:
+    """A patch in Codex's own format."""
+    lines = harmless(patch).strip().splitlines()
+    paths = [line.partition(": ")[2] for line in lines if line.startswith("*** ") and ": " in line]
+    kinds = {"+": "add", "-": "del", "@": "hunk", "*": "hunk"}
+    shown = [
+        Line(kind, None, line if kind == "hunk" else line[1:])
+        for line in lines
+        if line not in ("*** Begin Patch", "*** End Patch") and (kind := kinds.get(line[:1], "")) is not None
+    ]
+    return _edit(", ".join(paths), shown)
+
+
+def _edit(path: str, lines: list[Line]) -> Edit:
+    added, removed = (sum(line.kind == kind for line in lines) for kind in ("add", "del"))
+    return Edit(harmless(path), lines[:MOST_LINES], added, removed, max(0, len(lines) - MOST_LINES))
