@@ -151,6 +151,7 @@ GRADING_LIMIT = int(env.number("GRADING_LIMIT", 0, low=0, high=1e6)) or None
 """Grade only the first N held-out items: another, unranked protocol. 0: all."""
 GRADING_RUNNER = env.text("GRADING_RUNNER", "grading.services.sandbox_runner.SandboxRunner")
 GRADING_PORT = "grading.services.port.GradingRoom"
+RECORDER = "traces.services.recording.Recorder"
 AGENT_SLOTS = int(env.number("AGENT_SLOTS", 1, low=0, high=64))
 GRADING_SLOTS = int(env.number("GRADING_SLOTS", 1, low=0, high=64))
 EVALUATION_ATTEMPTS = int(env.number("EVALUATION_ATTEMPTS", 3, low=1, high=10))
@@ -180,6 +181,14 @@ JUDGE_PRICE_OUT = env.price("JUDGE_PRICE_OUT")
 JUDGE_CONCURRENCY = int(env.number("JUDGE_CONCURRENCY", 8, low=1, high=1000))
 JUDGE_TIMEOUT_S = env.number("JUDGE_TIMEOUT_S", 120, low=0.1, high=3600)
 JUDGE_PATIENCE_S = env.number("JUDGE_PATIENCE_S", 600, low=0, high=3000)
+ENDPOINT_URL = env.text("ENDPOINT_URL", "").rstrip("/")
+"""Of a model that `manage.py evaluate --endpoint` grades where it runs."""
+ENDPOINT_MODEL = env.text("ENDPOINT_MODEL", "")
+ENDPOINT_KEY = env.text("ENDPOINT_KEY", "")
+ENDPOINT_PARAMETERS = env.mapping("ENDPOINT_PARAMETERS")
+ENDPOINT_CONCURRENCY = int(env.number("ENDPOINT_CONCURRENCY", 16, low=1, high=4096))
+ENDPOINT_TIMEOUT_S = env.number("ENDPOINT_TIMEOUT_S", 600, low=0.1, high=3600)
+ENDPOINT_PATIENCE_S = env.number("ENDPOINT_PATIENCE_S", 600, low=0, high=3000)
 SEARCH_BACKEND = env.choice("SEARCH_BACKEND", "", ["", "serpapi", "brave", "tavily", "searxng", "duckduckgo", "corpus"])
 SEARCH_URL = env.text("SEARCH_URL", "")
 SEARCH_KEY = env.text("SEARCH_KEY", "")
@@ -196,7 +205,7 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
-    "filters": {"secrets": {"()": "config.logs.RunSecrets", "keys": [JUDGE_KEY, SEARCH_KEY]}},
+    "filters": {"secrets": {"()": "config.logs.RunSecrets", "keys": [JUDGE_KEY, SEARCH_KEY, ENDPOINT_KEY]}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["secrets"]}},
     "root": {"handlers": ["stderr"], "level": env.text("LOG_LEVEL", "INFO")},
     "loggers": {

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 SPEC_VERSION = 1
-EngineName = Literal["transformers", "vllm"]
+EngineName = Literal["transformers", "vllm", "openai"]
 Fault = Literal["artifact", "infra"]
 
 
@@ -36,7 +36,10 @@ class RunnerSpec:
     held_out: str
     checkpoint: str
     reference: str
-    """The base model's folder: its chat template is the grader's template."""
+    """The base model's folder: its chat template is the grader's template.
+
+    With the engine `openai`, `checkpoint` and `reference` may both be empty: prompts are then sent as chat messages.
+    """
     engine: EngineName = "transformers"
     device: str = "cpu"
     dtype: str = "float32"
@@ -47,6 +50,8 @@ class RunnerSpec:
     max_model_len: int | None = None
     seed: int = 0
     threads: int | None = None
+    endpoint: str | None = None
+    """What the endpoint calls the model: for the engine `openai`, which asks through `outside`."""
     outside: str | None = None
     """The UNIX socket that answers what the evaluator asks of the world outside (tasks/services_contract.py)."""
     version: int = SPEC_VERSION

@@ -10,7 +10,7 @@ from benchmark.tasks.services_contract import ServiceFault
 from grading.runner.advancing import Advancing, Step, advancing
 from grading.runner.engines.protocol import Engine
 from grading.runner.faults import GradingFault, InfraFault, first_line
-from grading.runner.prompts import PromptEncoder
+from grading.runner.prompts import Encoder
 
 
 @dataclass
@@ -65,7 +65,7 @@ def first_prompt(evaluator: Evaluator, item: Item) -> Prompt:
 class EpisodeDriver:
     """Plays items on an engine, at most `in_flight` episodes at a time."""
 
-    def __init__(self, engine: Engine, encoder: PromptEncoder, evaluator: Evaluator, in_flight: int) -> None:
+    def __init__(self, engine: Engine, encoder: Encoder, evaluator: Evaluator, in_flight: int) -> None:
         self._engine = engine
         self._encoder = encoder
         self._evaluator = evaluator

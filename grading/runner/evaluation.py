@@ -2,21 +2,19 @@
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from benchmark.tasks.contract import Evaluator, Item, Record
 from grading.contract import Fault, Finding, RunnerSpec, RunnerVerdict
-from grading.runner.checkpoint import Checkpoint, load_renderer, open_checkpoint
 from grading.runner.engines.protocol import Engine
 from grading.runner.engines.starting import episodes_in_flight, start_engine
 from grading.runner.episodes import EpisodeDriver, first_prompt
 from grading.runner.events import Events
 from grading.runner.faults import GradingFault, first_line
-from grading.runner.prompts import ContextLimit, PromptEncoder
 from grading.runner.samples import SampleStore
 from grading.runner.services import connect
-from grading.runner.stops import Decoder, StopTokens
+from grading.runner.subject import Subject, open_subject
 from grading.runner.task_loading import checked_items, checked_metrics, load_evaluator
 from grading.runner.verdicts import no_stop_warnings, protocol_id, spec_digest
 from grading.runner.versions import run_versions
@@ -31,18 +29,6 @@ def evaluate(spec: RunnerSpec, out: Path, events: Events) -> RunnerVerdict:
         return run.failed(error.finding, error.fault)
     except Exception as error:  # the boundary: whatever else goes wrong here is ours
         return run.failed(Finding("I_RUNNER", first_line(error)), "infra")
-
-
-@dataclass(frozen=True)
-class Subject:
-    """The opened checkpoint and how it is spoken to."""
-
-    checkpoint: Checkpoint
-    encoder: PromptEncoder
-    decoder: Decoder
-    stops: StopTokens
-    end_of_turn: str | None
-    context: int
 
 
 class GradingRun:
@@ -77,7 +63,7 @@ class GradingRun:
         metrics = checked_metrics(evaluator, records, len(items))
         return self._verdict(
             score=metrics.score,
-            metrics=dict(metrics.extra),
+            metrics={**metrics.extra, **self._known.metrics},
             warnings=(
                 *no_stop_warnings(records, subject.stops, subject.end_of_turn),
                 *(Finding(flag.code, flag.message, detail=flag.detail) for flag in metrics.flags),
@@ -90,21 +76,9 @@ class GradingRun:
         return self._verdict(finding=finding, fault=fault)
 
     def _open(self) -> Subject:
-        spec = self._spec
-        renderer = load_renderer(Path(spec.reference))
-        self._know_versions(template=renderer.template, template_sha256=renderer.sha256)
-        checkpoint = open_checkpoint(Path(spec.checkpoint), renderer)
-        stops = StopTokens.read(checkpoint.path, checkpoint.tokenizer)
-        limit = ContextLimit.choose(spec.max_model_len, checkpoint.positions)
-        self._know_versions(context=str(limit.tokens))
-        return Subject(
-            checkpoint=checkpoint,
-            encoder=PromptEncoder(renderer, checkpoint.tokenizer, limit, checkpoint.rows),
-            decoder=Decoder(checkpoint.tokenizer, stops.ids),
-            stops=stops,
-            end_of_turn=renderer.end_of_turn(),
-            context=limit.tokens,
-        )
+        subject, versions = open_subject(self._spec)
+        self._know_versions(**versions)
+        return subject
 
     def _play(self, evaluator: Evaluator, items: Sequence[Item], subject: Subject, store: SampleStore) -> None:
         pending = [item for item in items if item.id not in store.records]
@@ -122,6 +96,8 @@ class GradingRun:
 
         driver = EpisodeDriver(engine, subject.encoder, evaluator, episodes_in_flight(self._spec))
         driver.play(pending, record)
+        self._know(metrics=engine.metrics())
+        self._know_versions(**engine.versions())
 
     def _start(self, subject: Subject, evaluator: Evaluator, item: Item) -> Engine:
         """The engine, loaded and tried with the item's first prompt."""

@@ -1,9 +1,10 @@
 """From a task's prompt to token ids: the grader's text, the submission's tokenizer, the context limit."""
 
+import json
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
-from benchmark.tasks.contract import Prompt
+from benchmark.tasks.contract import Prompt, Turn
 from grading.runner.engines.protocol import Request
 from grading.runner.faults import ArtifactFault, InfraFault
 from grading.runner.templates import ChatRenderer
@@ -25,6 +26,27 @@ class ContextLimit:
         if positions is not None and positions < wanted:
             return cls(positions, of_checkpoint=True)
         return cls(wanted, of_checkpoint=False)
+
+
+class Encoder(Protocol):
+    """From a task's prompt to an engine's request."""
+
+    def encode(self, prompt: Prompt, *, first: bool) -> tuple[str, Request | None]:
+        """The text that the record's hash is made of, and the request; None where no room is left.
+
+        Raises: GradingFault.
+        """
+        ...
+
+
+class MessageEncoder:
+    """For a model that is asked by chat messages alone: a raw text becomes one user message."""
+
+    def encode(self, prompt: Prompt, *, first: bool) -> tuple[str, Request | None]:
+        """The messages as JSON, and the request. The endpoint itself knows its context."""
+        messages = prompt.messages or (Turn("user", prompt.text),)
+        text = json.dumps([[turn.role, turn.content] for turn in messages])
+        return text, Request((), prompt.max_tokens, prompt.stop, messages)
 
 
 class PromptEncoder:

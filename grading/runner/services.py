@@ -13,6 +13,7 @@ from grading.runner.faults import InfraFault
 
 PATIENCE_S = 3600.0
 """Longer than the worker's own: it gives up first, with a reason."""
+LONG_WAIT = httpx.Timeout(10.0, read=PATIENCE_S, pool=None)
 LONGEST_ADDRESS = 100
 """A UNIX socket's address has room for 107 bytes."""
 
@@ -22,9 +23,9 @@ class SocketServices:
 
     def __init__(self, socket: Path) -> None:
         self._client = httpx.Client(
-            transport=httpx.HTTPTransport(uds=_address(socket), limits=httpx.Limits(max_connections=None)),
+            transport=httpx.HTTPTransport(uds=socket_address(socket), limits=httpx.Limits(max_connections=None)),
             base_url="http://outside",
-            timeout=httpx.Timeout(10.0, read=PATIENCE_S, pool=None),
+            timeout=LONG_WAIT,
         )
 
     def chat(self, request: Mapping[str, Any], *, fresh: bool = False) -> Mapping[str, Any]:
@@ -66,7 +67,7 @@ def connect(evaluator: Evaluator, socket: str | None) -> None:
     ask(SocketServices(Path(socket)))
 
 
-def _address(socket: Path) -> str:
+def socket_address(socket: Path) -> str:
     """The path, or where it is too long for an address, one through its folder's descriptor, which stays open."""
     if len(os.fsencode(socket)) <= LONGEST_ADDRESS:
         return str(socket)

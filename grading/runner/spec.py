@@ -9,8 +9,10 @@ from grading.contract import SPEC_VERSION, EngineName, RunnerSpec
 
 DTYPES = ("float32", "bfloat16", "float16")
 TEXT = ("protocol", "task_dir", "held_out", "checkpoint", "reference", "engine", "device", "dtype")
-OPTIONAL_TEXT = ("outside",)
-FOLDERS = ("task_dir", "held_out", "checkpoint", "reference")
+OPTIONAL_TEXT = ("outside", "endpoint")
+FOLDERS = ("task_dir", "held_out")
+MODEL_FOLDERS = ("checkpoint", "reference")
+"""Both may be empty where a model is asked elsewhere."""
 
 
 class SpecError(Exception):
@@ -49,7 +51,7 @@ def _check_types(raw: dict[str, Any]) -> None:
         if value is None and name in optional:
             continue
         if name in TEXT + OPTIONAL_TEXT:
-            if not isinstance(value, str) or not value:
+            if not isinstance(value, str) or not (value or name in MODEL_FOLDERS):
                 raise SpecError(f"{name} must be a non-empty string, not {value!r}")
         elif isinstance(value, bool) or not isinstance(value, int):
             raise SpecError(f"{name} must be a whole number{' or null' if name in optional else ''}, not {value!r}")
@@ -64,10 +66,13 @@ def _check_values(spec: RunnerSpec) -> None:
         raise SpecError(f"dtype must be one of {', '.join(DTYPES)}, not {spec.dtype!r}")
     if spec.device != "cpu" and not spec.device.startswith("cuda"):
         raise SpecError(f"device must be cpu, cuda or cuda:N, not {spec.device!r}")
+    if (spec.engine == "openai") != bool(spec.endpoint):
+        raise SpecError("endpoint names the model of the engine openai, and of no other")
     for name in ("batch_size", "limit", "max_model_len", "threads"):
         value = getattr(spec, name)
         if value is not None and value < 1:
             raise SpecError(f"{name} must be at least 1, not {value}")
-    for name in FOLDERS:
+    elsewhere = spec.engine == "openai" and not spec.checkpoint and not spec.reference
+    for name in FOLDERS if elsewhere else FOLDERS + MODEL_FOLDERS:
         if not Path(getattr(spec, name)).is_dir():
             raise SpecError(f"{name} is not a folder: {getattr(spec, name)}")

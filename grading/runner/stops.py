@@ -47,6 +47,12 @@ def _as_ids(value: Any) -> tuple[int, ...]:
     return tuple(v for v in values if isinstance(v, int) and not isinstance(v, bool))
 
 
+def cut_at_stops(text: str, stop: Sequence[str]) -> str:
+    """The text before the first stop string."""
+    cuts = [at for s in stop if (at := text.find(s)) >= 0]
+    return text[: min(cuts)] if cuts else text
+
+
 class Decoder:
     """Token ids to text, the same way for every engine."""
 
@@ -56,9 +62,7 @@ class Decoder:
 
     def text(self, tokens: Sequence[int], stop: Sequence[str]) -> str:
         """Without special tokens and without a stop string and what follows it."""
-        text = self._decode(tokens)
-        cuts = [at for s in stop if (at := text.find(s)) >= 0]
-        return text[: min(cuts)] if cuts else text
+        return cut_at_stops(self._decode(tokens), stop)
 
     def at_stop_string(self, tokens: Sequence[int], stop: Sequence[str]) -> bool:
         """Whether the newest tokens complete a stop string."""

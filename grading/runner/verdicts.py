@@ -34,7 +34,8 @@ def spec_digest(spec: RunnerSpec) -> str:
             (str(file.relative_to(folder)), file.stat().st_size) for file in folder.rglob("*") if file.is_file()
         )
         for name in ("held_out", "checkpoint", "reference")
-        for folder in [Path(getattr(spec, name))]
+        if (told := getattr(spec, name))
+        for folder in [Path(told)]
     }
     code = {
         str(file.relative_to(spec.task_dir)): hashlib.sha256(file.read_bytes()).hexdigest()

@@ -30,8 +30,10 @@ def run_versions(spec: RunnerSpec) -> dict[str, str]:
     found = library_versions(Path(spec.task_dir))
     if spec.engine != "vllm":
         found.pop("vllm", None)
-    found |= {"engine": spec.engine, "dtype": spec.dtype, "device": spec.device}
-    found["platform"] = os.environ.get("AGENT2_COMMIT", "unknown")
+    found |= {"engine": spec.engine, "platform": os.environ.get("AGENT2_COMMIT", "unknown")}
+    if spec.engine == "openai":
+        return found  # the number format and the machine are the endpoint's
+    found |= {"dtype": spec.dtype, "device": spec.device}
     return found | _gpu_versions(spec.device)
 
 

@@ -6,20 +6,20 @@ import time
 from collections.abc import Mapping
 from dataclasses import asdict, replace
 from pathlib import Path, PurePosixPath
-from typing import Any, cast
+from typing import Any
 
 from django.conf import settings
 
-from benchmark.catalogue import task_get
 from benchmark.sandbox.contract import Exit, Limits, Mount, Sandbox, SandboxFault, Spec
-from benchmark.services.protocols import protocol_unlimited
-from benchmark.services.sandboxes import sandbox_for_grading, sandbox_name
+from benchmark.services.protocols import protocol_limit, protocol_unlimited
+from benchmark.services.sandboxes import sandbox_for_grading
 from benchmark.services.task_data import task_data
-from grading.contract import EngineName, Finding, RunnerSpec, RunnerVerdict
+from grading.contract import Finding, RunnerSpec, RunnerVerdict
 from grading.models import Evaluation
 from grading.ports import HoldLost, Pulse
-from grading.services.places import base_folder_of, checkpoint_store, evaluation_folder
+from grading.services.places import evaluation_folder
 from grading.services.way_out import WayOut
+from grading.services.work import Work, work_of
 
 CODE = PurePosixPath("/opt/agent2")
 
@@ -29,47 +29,52 @@ class SandboxRunner:
 
     def run(self, *, evaluation: Evaluation, pulse: Pulse) -> RunnerVerdict:
         """One attempt. Samples that an earlier attempt finished are kept in the evaluation's folder."""
-        folder = evaluation_folder(evaluation)
-        (folder / "out").mkdir(parents=True, exist_ok=True)
-        with WayOut(evaluation, task_get(evaluation.task)) as way_out:
-            verdict = _run(evaluation, folder, way_out, pulse)
-            return replace(
-                verdict,
-                metrics={**verdict.metrics, **way_out.metrics()},
-                versions={**verdict.versions, **way_out.versions()},
-            )
+        return work_execute(work_of(evaluation), pulse)
 
 
-def _run(evaluation: Evaluation, folder: Path, way_out: WayOut, pulse: Pulse) -> RunnerVerdict:
+def work_execute(work: Work, pulse: Pulse) -> RunnerVerdict:
+    """Run the grading runner to its verdict.
+
+    Raises: HoldLost: the pulse said stop; SandboxFault.
+    """
+    (work.folder / "out").mkdir(parents=True, exist_ok=True)
+    with WayOut(work.name, work.folder, work.desks) as way_out:
+        verdict = _run(work, way_out, pulse)
+        return replace(
+            verdict,
+            metrics={**verdict.metrics, **way_out.metrics()},
+            versions={**verdict.versions, **way_out.versions()},
+        )
+
+
+def _run(work: Work, way_out: WayOut, pulse: Pulse) -> RunnerVerdict:
     sandbox = sandbox_for_grading()
-    places = _places(evaluation, folder, sandbox)
+    places = _places(work, sandbox)
     if outside := way_out.mount(isolated=sandbox.isolates):
         places["outside"] = outside
-    (folder / "spec.json").write_text(json.dumps(asdict(_spec(evaluation, places)), indent=1))
-    (folder / "out" / "verdict.json").unlink(missing_ok=True)
-    log_path = folder / "runner.log"
+    (work.folder / "spec.json").write_text(json.dumps(asdict(_spec(work, places)), indent=1))
+    (work.folder / "out" / "verdict.json").unlink(missing_ok=True)
+    log_path = work.folder / "runner.log"
     log_path.unlink(missing_ok=True)
-    running = sandbox.start(_command(evaluation, sandbox, places, log_path))
+    running = sandbox.start(_command(work, sandbox, places, log_path))
     try:
         ended = _follow(running.wait, log_path, pulse)
     finally:
         running.stop()
-    return _verdict(folder, ended, log_path)
+    return _verdict(work.folder, ended, log_path)
 
 
-def _places(evaluation: Evaluation, folder: Path, sandbox: Sandbox) -> dict[str, Mount]:
+def _places(work: Work, sandbox: Sandbox) -> dict[str, Mount]:
     """Each role's host folder and where the runner sees it; without isolation both are the same."""
-    task = task_get(evaluation.task)
-    base = base_folder_of(evaluation.base_model)
     hosts = {
-        "task": task.folder,
-        "held_out": task_data(task).held_out,
-        "checkpoint": base if evaluation.is_baseline else checkpoint_store() / evaluation.digest,
-        "reference": base,
-        "work": folder,
+        "task": work.task.folder,
+        "held_out": task_data(work.task).held_out,
+        "work": work.folder,
         "code/benchmark": settings.BASE_DIR / "benchmark",
         "code/grading": settings.BASE_DIR / "grading",
     }
+    if work.checkpoint is not None and work.reference is not None:
+        hosts |= {"checkpoint": work.checkpoint, "reference": work.reference}
     inside = {role: PurePosixPath("/" + role) for role in hosts}
     inside |= {"code/benchmark": CODE / "benchmark", "code/grading": CODE / "grading"}
     return {
@@ -78,32 +83,34 @@ def _places(evaluation: Evaluation, folder: Path, sandbox: Sandbox) -> dict[str,
     }
 
 
-def _spec(evaluation: Evaluation, places: Mapping[str, Mount]) -> RunnerSpec:
+def _spec(work: Work, places: Mapping[str, Mount]) -> RunnerSpec:
+    elsewhere = work.engine == "openai"
     return RunnerSpec(
-        protocol=protocol_unlimited(evaluation.protocol),
+        protocol=protocol_unlimited(work.protocol),
         task_dir=str(places["task"].target),
         held_out=str(places["held_out"].target),
-        checkpoint=str(places["checkpoint"].target),
-        reference=str(places["reference"].target),
-        engine=cast(EngineName, settings.ENGINE),
-        device=settings.DEVICE,
+        checkpoint=str(places["checkpoint"].target) if "checkpoint" in places else "",
+        reference=str(places["reference"].target) if "reference" in places else "",
+        engine=work.engine,
+        device="cpu" if elsewhere else settings.DEVICE,
         dtype=settings.DTYPE,
-        batch_size=settings.BATCH_SIZE,
-        limit=settings.GRADING_LIMIT,
+        batch_size=settings.ENDPOINT_CONCURRENCY if elsewhere else settings.BATCH_SIZE,
+        limit=protocol_limit(work.protocol),
+        endpoint=work.endpoint,
         outside=str(places["outside"].target) if "outside" in places else None,
     )
 
 
-def _command(evaluation: Evaluation, sandbox: Sandbox, places: Mapping[str, Mount], log_path: Path) -> Spec:
-    work = places["work"].target
+def _command(work: Work, sandbox: Sandbox, places: Mapping[str, Mount], log_path: Path) -> Spec:
+    folder = places["work"].target
     return Spec(
-        name=sandbox_name("evaluation", evaluation.pk),
+        name=work.sandbox,
         command=[
             settings.RUNNER_PYTHON or sandbox.python,
             "-m",
             "grading.runner",
-            str(work / "spec.json"),
-            str(work / "out"),
+            str(folder / "spec.json"),
+            str(folder / "out"),
         ],
         mounts=list(places.values()) if sandbox.isolates else (),
         env={
@@ -112,9 +119,9 @@ def _command(evaluation: Evaluation, sandbox: Sandbox, places: Mapping[str, Moun
             "PYTHONUNBUFFERED": "1",
             "OMP_WAIT_POLICY": "PASSIVE",
         },
-        workdir=work,
+        workdir=folder,
         limits=Limits(disk_bytes=20 * 1024**3, processes=4096),
-        gpus=("all",) if settings.DEVICE == "cuda" else (),
+        gpus=("all",) if settings.DEVICE == "cuda" and work.engine != "openai" else (),
         log_path=log_path,
     )
 

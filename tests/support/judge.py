@@ -1,5 +1,7 @@
 """A scripted judge: a real HTTP server on this machine that speaks Chat Completions and does as it is told.
 
+`path` makes it another endpoint of the same API.
+
     with ScriptedJudge(prefers(longer)) as judge:
         ...  # judge.url, judge.model; judge.requests has what it was asked
 
@@ -106,8 +108,9 @@ class ScriptedJudge:
     model = MODEL
     key = KEY
 
-    def __init__(self, behave: Behaviour) -> None:
+    def __init__(self, behave: Behaviour, path: str = "/v1/chat/completions") -> None:
         self.behave = behave
+        self.path = path
         self.requests: list[Mapping[str, Any]] = []
         self.most_at_once = 0
         self._now, self._lock = 0, threading.Lock()
@@ -139,7 +142,7 @@ class ScriptedJudge:
     def _answer(self, path: str, request: Mapping[str, Any], authorised: bool) -> Reply | None:
         if not authorised:
             return Reply({"error": {"message": "Incorrect API key provided"}}, 401)
-        if path != "/v1/chat/completions":
+        if path != self.path:
             return Reply({"error": {"message": "no such path"}}, 404)
         with self._lock:
             self.requests.append(request)

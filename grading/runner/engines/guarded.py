@@ -44,6 +44,10 @@ class GuardedEngine:
         """The engine's own."""
         return self._engine.versions()
 
+    def metrics(self) -> dict[str, float | None]:
+        """The engine's own."""
+        return self._engine.metrics()
+
     def _guard(self, action: Callable[[], Result]) -> Result:
         try:
             return action()

@@ -4,16 +4,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from benchmark.tasks.contract import Completion
+from benchmark.tasks.contract import Completion, Turn
 
 
 @dataclass(frozen=True)
 class Request:
-    """One prompt as token ids, how many tokens may follow, and the strings that end the completion."""
+    """One prompt as token ids, how many tokens may follow, and the strings that end the completion.
+
+    Where no tokenizer is at hand, the prompt is `messages` and there are no `tokens`.
+    """
 
     tokens: tuple[int, ...]
     max_tokens: int
     stop: tuple[str, ...] = ()
+    messages: tuple[Turn, ...] = ()
 
 
 class Engine(Protocol):
@@ -42,4 +46,8 @@ class Engine(Protocol):
 
     def versions(self) -> dict[str, str]:
         """The libraries, the device and the code path that touch the score."""
+        ...
+
+    def metrics(self) -> dict[str, float | None]:
+        """What it measured of itself, for the verdict."""
         ...

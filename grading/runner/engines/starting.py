@@ -20,8 +20,10 @@ def episodes_in_flight(spec: RunnerSpec) -> int:
     return spec.batch_size
 
 
-def start_engine(spec: RunnerSpec, checkpoint: Checkpoint, decoder: Decoder, context: int) -> Engine:
-    """The loaded engine. Raises: GradingFault."""
+def start_engine(spec: RunnerSpec, checkpoint: Checkpoint | None, decoder: Decoder | None, context: int) -> Engine:
+    """The loaded engine; without a checkpoint, one that asks an endpoint. Raises: GradingFault."""
+    if spec.engine == "openai" or checkpoint is None or decoder is None:
+        return _elsewhere(spec, decoder)
     memory = device_bytes(spec.device)
     engine = GuardedEngine(_create(spec, checkpoint, decoder, context), checkpoint.weights_bytes, memory)
     try:
@@ -29,6 +31,14 @@ def start_engine(spec: RunnerSpec, checkpoint: Checkpoint, decoder: Decoder, con
     except Exception as error:
         raise load_fault(error, weights_bytes=checkpoint.weights_bytes, device_bytes=memory) from error
     return engine
+
+
+def _elsewhere(spec: RunnerSpec, decoder: Decoder | None) -> Engine:
+    from grading.runner.engines.openai_engine import OpenAiEngine
+
+    engine = OpenAiEngine(spec, decoder)
+    engine.load()
+    return GuardedEngine(engine, weights_bytes=0, device_bytes=0)
 
 
 def _create(spec: RunnerSpec, checkpoint: Checkpoint, decoder: Decoder, context: int) -> Engine:

@@ -101,3 +101,7 @@ class TransformersEngine:
     def versions(self) -> dict[str, str]:
         """How batches are run."""
         return {"batching": "slots" if isinstance(self._batch, SlotBatch) else "static"}
+
+    def metrics(self) -> dict[str, float | None]:
+        """None."""
+        return {}

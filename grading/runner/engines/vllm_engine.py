@@ -78,6 +78,7 @@ class VllmEngine:
             load_format="safetensors",
             enforce_eager=on_cpu,
             enable_prefix_caching=True,
+            disable_log_stats=False,
         ).llm_engine
 
     def _choose_parallel(self) -> int:
@@ -128,3 +129,10 @@ class VllmEngine:
     def versions(self) -> dict[str, str]:
         """How the model is spread."""
         return {"batching": "vllm", "tensor_parallel": str(self._parallel)}
+
+    def metrics(self) -> dict[str, float | None]:
+        """The share of prompt tokens whose keys and values vLLM had in its prefix cache, from its own counters."""
+        counted = {metric.name: getattr(metric, "value", 0) for metric in self._engine.get_metrics()}
+        asked = counted.get("vllm:prefix_cache_queries", 0)
+        hits = counted.get("vllm:prefix_cache_hits", 0)
+        return {"prefix_cache_hit_percent": 100 * hits / asked if asked else None}

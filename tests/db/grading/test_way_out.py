@@ -9,12 +9,18 @@ import pytest
 from benchmark.catalogue import task_get
 from grading.models import Evaluation
 from grading.runner.services import SocketServices
-from grading.services.way_out import INSIDE, NotConfigured, WayOut
+from grading.services.desks import NotConfigured, desks_of_task
+from grading.services.places import evaluation_folder
+from grading.services.way_out import INSIDE, WayOut
 from tests.support.judge import ScriptedJudge, says
 from tests.support.rows import evaluation_row, run_row
 
 pytestmark = pytest.mark.django_db
 ASKED = {"messages": [{"role": "user", "content": "which?"}]}
+
+
+def way_out_of(row: Evaluation) -> WayOut:
+    return WayOut(f"evaluation-{row.pk}", evaluation_folder(row), desks_of_task(task_get(row.task), row.protocol))
 
 
 @pytest.fixture
@@ -37,14 +43,14 @@ def evaluation(scripted: ScriptedJudge, tmp_path: Path) -> Evaluation:
 
 def test_a_task_without_needs_opens_nothing(scripted: ScriptedJudge, tmp_path: Path) -> None:
     row = evaluation_row(run_row(), "d1")
-    with WayOut(row, task_get("arithmetic")) as way_out:
+    with way_out_of(row) as way_out:
         assert way_out.mount(isolated=True) is None
         assert way_out.metrics() == {}
     assert not (tmp_path / "outside").exists()
 
 
 def test_the_judge_answers_while_it_is_open(evaluation: Evaluation, scripted: ScriptedJudge) -> None:
-    with WayOut(evaluation, task_get("alpacaeval")) as way_out:
+    with way_out_of(evaluation) as way_out:
         mount, plain = way_out.mount(isolated=True), way_out.mount(isolated=False)
         assert mount is not None
         assert plain is not None
@@ -59,7 +65,7 @@ def test_the_judge_answers_while_it_is_open(evaluation: Evaluation, scripted: Sc
 
 def test_attempts_are_counted_together(evaluation: Evaluation, scripted: ScriptedJudge) -> None:
     for _ in range(2):
-        with WayOut(evaluation, task_get("alpacaeval")) as way_out:
+        with way_out_of(evaluation) as way_out:
             mount = way_out.mount(isolated=True)
             assert mount is not None
             SocketServices(mount.source).chat(ASKED)
@@ -71,10 +77,10 @@ def test_attempts_are_counted_together(evaluation: Evaluation, scripted: Scripte
 def test_without_a_judge_nothing_is_started(evaluation: Evaluation, settings: Any) -> None:
     settings.JUDGE_URL = settings.JUDGE_MODEL = ""
     with pytest.raises(NotConfigured, match="AGENT2_JUDGE_URL"):
-        WayOut(evaluation, task_get("alpacaeval"))
+        way_out_of(evaluation)
 
 
 def test_another_judge_than_the_runs_is_refused(evaluation: Evaluation, settings: Any) -> None:
     settings.JUDGE_MODEL = "another"
     with pytest.raises(NotConfigured, match=r"belongs to alpacaeval/1;judge=scripted-judge-1; .*;judge=another"):
-        WayOut(evaluation, task_get("alpacaeval"))
+        way_out_of(evaluation)

@@ -51,6 +51,9 @@ class EchoEngine:
     def versions(self) -> dict[str, str]:
         return {}
 
+    def metrics(self) -> dict[str, float | None]:
+        return {}
+
 
 class Waiting:
     """Three prompts an episode, each after a wait; item 5 of a `broken` one raises in its second step."""

@@ -43,6 +43,9 @@ class Echo:
     def versions(self) -> dict[str, str]:
         return {}
 
+    def metrics(self) -> dict[str, float | None]:
+        return {}
+
     def submit(self, key: int, request: Request) -> None:
         assert key not in self.waiting
         self.waiting[key] = request
