@@ -1,5 +1,6 @@
 """What the lower room asks of the rooms above it; settings name the implementation."""
 
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Protocol, cast
 
@@ -25,6 +26,28 @@ class GradingRoom(Protocol):
     def withdraw(self, run_id: int) -> None:
         """End what has not been graded: the run was cancelled."""
         ...
+
+
+class LiveRecording(Protocol):
+    """A recording under way."""
+
+    def follow(self, root_pid: int | None) -> None:
+        """The agent was started; its oldest process on this host, None: not known."""
+        ...
+
+
+class RunRecorder(Protocol):
+    """What keeps the transcript of a run and samples its machine."""
+
+    def recording(
+        self, run_id: int, *, log_path: Path, workspace: Path, secrets: tuple[str, ...] = ()
+    ) -> AbstractContextManager[LiveRecording]:
+        """Record while the body works; its own faults are logged and never raised. At the end the log is sealed."""
+        ...
+
+
+def run_recorder() -> RunRecorder:
+    return cast(RunRecorder, import_string(settings.RECORDER)())
 
 
 def grading_room() -> GradingRoom:

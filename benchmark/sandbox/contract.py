@@ -72,6 +72,11 @@ class Exit:
 class Running(Protocol):
     """A started command."""
 
+    @property
+    def root_pid(self) -> int | None:
+        """The ancestor of everything inside, on this host; None where it is not known."""
+        ...
+
     def wait(self, timeout_s: float) -> Exit | None:
         """The exit, or None when `timeout_s` passed first. Enforces the limits while it waits.
 

@@ -35,6 +35,11 @@ class DockerRunning(WatchedRunning):
         self._ended = threading.Event()
         self._code: int | None = None
         self._logger: threading.Thread | None = None
+        self._pid: int | None = None
+
+    @property
+    def root_pid(self) -> int | None:
+        return self._pid
 
     def begin(self) -> None:
         """Attach first, then start: a command that ends at once has its output copied all the same."""
@@ -47,6 +52,7 @@ class DockerRunning(WatchedRunning):
         pid = self._container.attrs["State"]["Pid"]
         # Readable only for a worker that is root; otherwise the size of each bounds them.
         targets = [inside.TMP, inside.HOME, inside.SHM]
+        self._pid = int(pid) or None
         self._watch.private = [f"/proc/{pid}/root{target}" for target in targets] if pid else []
 
     def _copy_output(self, stream: Iterable[bytes]) -> None:

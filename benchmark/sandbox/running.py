@@ -23,6 +23,11 @@ class WatchedRunning(ABC):
         self._watch = watch
         self._exit: Exit | None = None
 
+    @property
+    def root_pid(self) -> int | None:
+        """The ancestor of everything inside, on this host."""
+        return self._watch.root.pid if self._watch.root is not None else None
+
     @abstractmethod
     def _ended_within(self, seconds: float) -> bool:
         """Block for at most `seconds`; whether the command has ended by itself."""

@@ -13,7 +13,7 @@ from django.utils import timezone
 from benchmark.catalogue import Agent, Task, agent_get, task_get
 from benchmark.gateway.process import Gateway
 from benchmark.models import EventKind, Run, RunState, secret_hash, secret_new
-from benchmark.ports import grading_room
+from benchmark.ports import grading_room, run_recorder
 from benchmark.sandbox.contract import Exit, Limits, Running, Sandbox, SandboxFault, Spec
 from benchmark.services.agent_log import LogFollower
 from benchmark.services.base_models import BaseModelUnavailable, base_model_folder
@@ -120,12 +120,17 @@ def _run_agent(hold: Hold, prepared: Prepared) -> tuple[RunState, int | None]:
                 prefixes=(f"/grading/{token}/",),
             )
         )
+        workspace = prepared.workspace
+        recording = stack.enter_context(
+            run_recorder().recording(run.pk, log_path=workspace.log_path, workspace=workspace.host, secrets=(token,))
+        )
         try:
             running = prepared.sandbox.start(_spec(run, prepared, token))
         except SandboxFault as error:
             raise RunEnded(RunState.FAILED, "sandbox_fault", str(error)) from error
         stack.callback(follower.look_if_possible, final=True)
         stack.callback(running.stop)
+        recording.follow(running.root_pid)
         return _watch(hold, run, running, follower)
 
 

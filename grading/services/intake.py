@@ -19,6 +19,7 @@ from grading.models import Evaluation, Submission, SubmissionState
 from grading.services.baselines import baseline_evaluation
 from grading.services.places import checkpoint_store, engine_in_force, submitted_from
 from grading.services.submissions import lease_new, submission_announce, submission_end, verdict_of_failure
+from traces.services.snapshots import labels_ring, snapshot_take
 
 log = logging.getLogger(__name__)
 INTAKE_LEASE_S = 1800
@@ -29,6 +30,16 @@ def submission_take(submission_id: int) -> Submission | None:
     submission = _claim(submission_id)
     if submission is None:
         return None
+    # While an agent that waits for its answer can change nothing.
+    snapshot = snapshot_take(run=submission.run, number=submission.number, model_path=submission.model_path)
+    try:
+        return _taken_in(submission)
+    finally:
+        if snapshot is not None:
+            labels_ring()
+
+
+def _taken_in(submission: Submission) -> Submission | None:
     try:
         with repeated(partial(_beat, submission), every_s=settings.HEARTBEAT_S, name=f"intake-{submission.pk}"):
             report = _report(submission)
@@ -126,12 +137,19 @@ def _accept(submission: Submission, report: IntakeReport) -> bool:
 def _evaluation(submission: Submission, report: IntakeReport) -> Evaluation:
     """The one evaluation of these files under this protocol and engine."""
     run = submission.run
-    which = {
-        "digest": report.digest or "",
-        "base_digest": run.base_digest,
-        "protocol": run.protocol,
-        "engine": engine_in_force(),
-    }
-    new = Evaluation(task=run.task, base_model=run.base_model, **which)
-    Evaluation.objects.bulk_create([new], ignore_conflicts=True)
-    return Evaluation.objects.get(**which)
+    evaluation = Evaluation(
+        task=run.task,
+        base_model=run.base_model,
+        digest=report.digest or "",
+        base_digest=run.base_digest,
+        protocol=run.protocol,
+        engine=engine_in_force(),
+    )
+    # One that is there stays as it is, but for a field that has the same value: so the database tells its key.
+    Evaluation.objects.bulk_create(
+        [evaluation],
+        update_conflicts=True,
+        unique_fields=["digest", "base_digest", "protocol", "engine"],
+        update_fields=["task"],
+    )
+    return evaluation

@@ -1,0 +1,32 @@
+"""Celery jobs of the traces room: parse, call one service."""
+
+from celery import shared_task
+
+from benchmark.services.slots import Slots
+from traces.models import CodeSnapshot
+from traces.services.labels import label_next
+from traces.services.recording_sealing import recording_ingest as ingest
+from traces.services.recording_sealing import recordings_mend
+from traces.services.snapshots import labels_ring
+
+_slots = Slots(1)
+
+
+@shared_task
+def labels_make() -> None:
+    """Judge code that waits for it, one submission at a time in this process."""
+    _slots.drain(label_next)
+
+
+@shared_task
+def recording_ingest(run_id: int) -> None:
+    """Read a sealed log into the run's trace."""
+    ingest(run_id)
+
+
+@shared_task
+def recordings_sweep() -> None:
+    """Mend what was left behind."""
+    recordings_mend()
+    if CodeSnapshot.objects.unlabelled().exists():
+        labels_ring()

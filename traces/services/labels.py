@@ -1,0 +1,124 @@
+"""Method labels: what the rules say of a submission's code, and what people say instead."""
+
+import logging
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.core.exceptions import ValidationError
+
+from benchmark.models import Run
+from benchmark.services.base_models import base_model_name
+from traces.methods.routes import RouteLabel, run_route
+from traces.methods.words import Method
+from traces.models import CodeSnapshot, LabelSource, MethodLabel
+from traces.services.ingest_rows import storable
+from traces.services.label_process import LabellerFailed, label_apart
+from traces.services.labels_commands import commands_before
+from traces.services.snapshots_store import code_store
+
+log = logging.getLogger(__name__)
+FINDINGS_MOST, NOTES_MOST = 50, 50
+
+
+def label_next() -> bool:
+    """Judge the oldest code that no rule has judged; False when there is none."""
+    snapshot = CodeSnapshot.objects.unlabelled().select_related("run").first()
+    if snapshot is None:
+        return False
+    label_make(snapshot, commands=commands_before(snapshot.run, snapshot.taken_at))
+    return True
+
+
+def label_make(snapshot: CodeSnapshot, *, commands: Iterable[str]) -> MethodLabel:
+    """Judge one submission's code and store what came of it. Code that cannot be judged gets a label that says so."""
+    given = list(commands)
+    try:
+        report = label_apart(
+            files={path: entry[0] for path, entry in snapshot.files.items()},
+            store=code_store(),
+            commands=given,
+            model_path=snapshot.model_path,
+            base_model_path=f"models/{base_model_name(snapshot.run.base_model)}",
+        )
+    except LabellerFailed as error:
+        log.warning("%s: %s", snapshot, error)
+        report = {"notes": [{"file": "", "line": None, "why": str(error)}]}
+    return MethodLabel.objects.create(
+        run_id=snapshot.run_id,
+        number=snapshot.number,
+        source=LabelSource.RULES,
+        commands=len(given),
+        **_stored(report),
+    )
+
+
+def _stored(report: Mapping[str, Any]) -> dict[str, Any]:
+    values = {name: report[name] for name in ("methods", "confidence", "trains_unknown") if name in report}
+    values |= {name: report[name] for name in ("files_read", "files_seen") if name in report}
+    values["findings"] = [_plain(finding) for finding in report.get("findings", [])[:FINDINGS_MOST]]
+    values["notes"] = [_plain(note) for note in report.get("notes", [])[:NOTES_MOST]]
+    return values
+
+
+def _plain(entry: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: storable(value)[:500] if isinstance(value, str) else value for name, value in entry.items()}
+
+
+def labels_again(run: Run) -> int:
+    """Judge a run's submissions once more with its whole transcript; how many labels changed."""
+    changed = 0
+    for snapshot in CodeSnapshot.objects.filter(run=run).select_related("run"):
+        before = MethodLabel.objects.filter(run=run, number=snapshot.number, source=LabelSource.RULES).last()
+        commands = commands_before(run, snapshot.taken_at)
+        if before is None or len(commands) > before.commands:
+            after = label_make(snapshot, commands=commands)
+            changed += before is None or after.methods != before.methods
+    return changed
+
+
+def label_correct(*, run: Run, number: int, methods: Iterable[str], author: User, reason: str) -> MethodLabel:
+    """A person's label takes the place of the rules', and of an earlier person's; both stay in the record.
+
+    Raises: ValidationError: what is missing or unknown.
+    """
+    given = [method for method in methods if method != Method.NONE]
+    problems: dict[str, str] = {}
+    if unknown := [method for method in given if method not in set(Method)]:
+        problems["methods"] = f"Unknown: {', '.join(unknown)}. Known are {', '.join(Method)}."
+    if len(set(given)) < len(given):
+        problems["methods"] = "Name each method once, in the order in which they were applied."
+    if not reason.strip():
+        problems["reason"] = "Say why: what in the code, the transcript or the checkpoint shows it."
+    if not 1 <= number <= run.submission_count:
+        problems["number"] = f"The run has submissions 1 to {run.submission_count}."
+    if problems:
+        raise ValidationError(problems)
+    return MethodLabel.objects.create(
+        run=run,
+        number=number,
+        source=LabelSource.PERSON,
+        methods=[Method(method).value for method in given],
+        author=author,
+        author_name=author.get_username(),
+        reason=storable(reason.strip()),
+    )
+
+
+def labels_in_force(run: Run) -> dict[int, MethodLabel]:
+    """By submission: the last person's label where there is one, else the last of the rules'."""
+    found: dict[int, MethodLabel] = {}
+    for label in MethodLabel.objects.filter(run=run).order_by("id"):
+        known = found.get(label.number)
+        if known is None or label.source == LabelSource.PERSON or known.source == LabelSource.RULES:
+            found[label.number] = label
+    return found
+
+
+def route_of(labels: Mapping[int, MethodLabel]) -> RouteLabel | None:
+    """The run's route from the labels in force; None while there are none."""
+    if not labels:
+        return None
+    ordered = [labels[number] for number in sorted(labels)]
+    unknown = any(label.trains_unknown for label in ordered if label.source == LabelSource.RULES)
+    return run_route([label.words for label in ordered], trains_unknown=unknown)

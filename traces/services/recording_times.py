@@ -1,0 +1,45 @@
+"""When the log's lines arrived: a line of `bytes lines epoch-seconds` for each look at it that found something new."""
+
+from bisect import bisect_left
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from django.conf import settings
+
+from benchmark.models import Run
+
+
+def times_path(run: Run) -> Path:
+    return Path(settings.TRACES_DIR) / "times" / run.slug
+
+
+@dataclass(frozen=True)
+class LogTimes:
+    """Cumulative counts, and when that much had arrived. The clock is the platform's."""
+
+    sizes: tuple[int, ...] = ()
+    lines: tuple[int, ...] = ()
+    moments: tuple[float, ...] = field(default=())
+
+    def at_line(self, line: int) -> datetime | None:
+        """When that line, from 1, had arrived whole; None: it has not, or nobody looked."""
+        place = bisect_left(self.lines, line)
+        return datetime.fromtimestamp(self.moments[place], UTC) if place < len(self.lines) else None
+
+    def at_byte(self, offset: int) -> datetime | None:
+        """When the byte at `offset` of the raw log had arrived."""
+        place = bisect_left(self.sizes, offset + 1)
+        return datetime.fromtimestamp(self.moments[place], UTC) if place < len(self.sizes) else None
+
+
+def log_times(run: Run) -> LogTimes:
+    """Empty when there are none; a last line that is cut is passed over."""
+    try:
+        text = times_path(run).read_text(encoding="ascii", errors="replace")
+    except OSError:
+        return LogTimes()
+    rows = [parts for line in text.split("\n")[:-1] if len(parts := line.split()) == 3]
+    return LogTimes(
+        tuple(int(row[0]) for row in rows), tuple(int(row[1]) for row in rows), tuple(float(row[2]) for row in rows)
+    )

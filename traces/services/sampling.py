@@ -1,0 +1,160 @@
+"""What a run's sandbox uses: by its control group where it has one of its own, else by its processes."""
+
+import contextlib
+import shutil
+import subprocess
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import psutil
+from django.utils import timezone
+
+from benchmark.sandbox.disk import tree_bytes
+from traces.models import ResourceSample
+
+WALK_SHARE = 20
+"""The next walk over the workspace is at least this many times the last one's duration away."""
+GPU_FIELDS = ("index", "utilization.gpu", "memory.used", "memory.total", "power.draw")
+CGROUP_ROOT = Path("/sys/fs/cgroup")
+
+
+@dataclass
+class Sampler:
+    """`take` stores one look. `root_pid`: the ancestor of everything inside, on this host."""
+
+    run_id: int
+    workspace: Path
+    root_pid: int | None = None
+    _cpu: dict[object, float] = field(default_factory=dict)
+    _at: float = 0.0
+    _disk: int | None = None
+    _next_walk: float = 0.0
+
+    def take(self) -> ResourceSample:
+        """Raises: DatabaseError."""
+        used = self._used()
+        return ResourceSample.objects.create(
+            run_id=self.run_id, at=timezone.now(), disk_bytes=self._disk_bytes(), gpus=gpus(), **used
+        )
+
+    def _used(self) -> dict[str, Any]:
+        if self.root_pid is None:
+            return {}
+        try:
+            root = psutil.Process(self.root_pid)
+            family = [root, *root.children(recursive=True)]
+        except psutil.Error:
+            return {}
+        group = own_group(self.root_pid)
+        memory = _number(group / "memory.current") if group else None
+        spent = {group: cpu_of_group(group)} if group and (group / "cpu.stat").exists() else _cpu_of(family)
+        return {
+            "processes": len(family),
+            "memory_bytes": memory if memory is not None else sum(map(_memory_of, family)),
+            "cpus": self._cores(spent),
+        }
+
+    def _cores(self, spent: dict[Any, float]) -> float | None:
+        """Core-seconds since the last look over its age. What began and ended in between is not seen by processes."""
+        now, before, at = time.monotonic(), self._cpu, self._at
+        self._cpu, self._at = dict(spent), now
+        if not at or now <= at:
+            return None
+        return sum(max(0.0, seconds - before.get(key, 0.0)) for key, seconds in spent.items()) / (now - at)
+
+    def _disk_bytes(self) -> int | None:
+        began = time.monotonic()
+        if began >= self._next_walk:
+            self._disk = tree_bytes(self.workspace)
+            self._next_walk = time.monotonic() + WALK_SHARE * (time.monotonic() - began)
+        return self._disk
+
+
+def own_group(pid: int) -> Path | None:
+    """The version 2 control group of a process, unless this process is in it too."""
+    with contextlib.suppress(OSError):
+        theirs, ours = (_group_of(Path(f"/proc/{who}/cgroup")) for who in (pid, "self"))
+        if theirs and theirs != ours:
+            return CGROUP_ROOT / theirs.lstrip("/")
+    return None
+
+
+def _group_of(path: Path) -> str:
+    lines = path.read_text().splitlines()
+    return next((line[3:] for line in lines if line.startswith("0::")), "")
+
+
+def cpu_of_group(group: Path) -> float:
+    """Core-seconds that a version 2 group has used. Raises: OSError."""
+    rows = dict(line.split(" ", 1) for line in (group / "cpu.stat").read_text().splitlines())
+    return int(rows["usage_usec"]) / 1e6
+
+
+def _number(path: Path) -> int | None:
+    with contextlib.suppress(OSError, ValueError):
+        return int(path.read_text())
+    return None
+
+
+def _cpu_of(family: list[psutil.Process]) -> dict[Any, float]:
+    found = {}
+    for process in family:
+        with contextlib.suppress(psutil.Error):
+            times = process.cpu_times()
+            found[(process.pid, process.create_time())] = times.user + times.system
+    return found
+
+
+def _memory_of(process: psutil.Process) -> int:
+    """Proportional set size, so that shared pages count once over all sharers; else the resident set."""
+    with contextlib.suppress(psutil.Error):
+        return int(process.memory_full_info().pss)
+    with contextlib.suppress(psutil.Error):
+        return int(process.memory_info().rss)
+    return 0
+
+
+def gpus() -> list[dict[str, Any]]:
+    """The host's GPUs as `nvidia-smi` tells them; none where it is not installed or does not answer."""
+    program = shutil.which("nvidia-smi")
+    if program is None:
+        return []
+    try:
+        told = subprocess.run(
+            [program, f"--query-gpu={','.join(GPU_FIELDS)}", "--format=csv,noheader,nounits"],
+            capture_output=True,
+            text=True,
+            timeout=3,
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return []
+    return gpus_told(told.stdout)
+
+
+def gpus_told(text: str) -> list[dict[str, Any]]:
+    """One line a GPU: index, percent, MiB used, MiB in all, watts; `[N/A]` is unknown."""
+    found = []
+    for line in text.splitlines():
+        values = [_float(part) for part in line.split(",")]
+        if len(values) == len(GPU_FIELDS) and values[0] is not None:
+            _, percent, used, total, watts = values
+            found.append(
+                {
+                    "index": int(values[0]),
+                    "percent": percent,
+                    "memory_bytes": None if used is None else int(used) << 20,
+                    "memory_total": None if total is None else int(total) << 20,
+                    "watts": watts,
+                }
+            )
+    return found
+
+
+def _float(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None

@@ -1,0 +1,81 @@
+"""Keeping the code of every submission as it was when it arrived."""
+
+import hashlib
+import json
+import logging
+import os
+import time
+from collections.abc import Mapping, Sequence
+
+from django.db import DatabaseError, IntegrityError, connection, transaction
+
+from benchmark.models import Run
+from benchmark.services.queueing import job_send
+from benchmark.services.workspace import run_folder
+from traces.models import CodeSnapshot
+from traces.services.ingest_rows import storable
+from traces.services.snapshots_store import blob_put, masked
+from traces.services.snapshots_walk import Caps, CodeWalk, opened
+
+log = logging.getLogger(__name__)
+CAPS = Caps()
+
+
+def snapshot_take(*, run: Run, number: int, model_path: str, caps: Caps = CAPS) -> CodeSnapshot | None:
+    """Copy `code/` of the run's workspace; None when it could not be kept. Never raises: a submission goes on."""
+    try:
+        snapshot = _taken(run, number, model_path, caps)
+        with transaction.atomic():
+            snapshot.save(force_insert=True)
+    except IntegrityError:
+        return None  # an intake that is repeated: what came with the submission stays
+    except DatabaseError:
+        log.exception("the code of %s#%s could not be stored", run.slug, number)
+        connection.close()
+        return None
+    except Exception:
+        log.exception("the code of %s#%s could not be kept", run.slug, number)
+        return None
+    return snapshot
+
+
+def labels_ring() -> None:
+    """Say that there is code to judge. A lost ring is made up for by the sweep."""
+    job_send("traces.jobs.labels_make")
+
+
+def _taken(run: Run, number: int, model_path: str, caps: Caps) -> CodeSnapshot:
+    began = time.monotonic()
+    walk = CodeWalk(caps)
+    files: dict[str, tuple[str, int, int]] = {}
+    try:
+        with opened(None, str(run_folder(run) / "workspace" / "code"), os.O_DIRECTORY) as code:
+            if code is None:
+                walk.notes.append("there is no folder code/ in the workspace")
+            else:
+                for path, content in walk.files(code):
+                    kept, count = masked(content, run.token_hash)
+                    files[storable(path)] = (blob_put(kept), len(kept), count)
+    except OSError as error:
+        walk.notes.append(f"not kept whole: {error.strerror or error}")
+    return CodeSnapshot(
+        run=run,
+        number=number,
+        model_path=storable(model_path)[:1024],
+        files=files,
+        left_out={storable(path): why for path, why in walk.left_out.items()},
+        notes=walk.notes,
+        digest=tree_digest(files),
+        total_bytes=sum(size for _, size, _ in files.values()),
+        seconds=time.monotonic() - began,
+    )
+
+
+def tree_digest(files: Mapping[str, Sequence[object]]) -> str:
+    """SHA-256 over names and contents' digests in the order of names."""
+    listed = sorted((path, str(entry[0])) for path, entry in files.items())
+    return hashlib.sha256(json.dumps(listed, ensure_ascii=False).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def snapshot_of(run: Run, number: int) -> CodeSnapshot | None:
+    return CodeSnapshot.objects.filter(run=run, number=number).first()
