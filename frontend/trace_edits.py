@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from frontend.formats import plural
 from frontend.trace_text import harmless
 
 TOOLS = (
@@ -38,14 +39,10 @@ class Edit:
 
     @property
     def told(self) -> str:
-        return (
-            ", ".join(
-                part
-                for count, part in ((self.added, f"{self.added} added"), (self.removed, f"{self.removed} removed"))
-                if count
-            )
-            or "nothing changed"
-        )
+        added, removed = plural(self.added, "line") + " added", f"{self.removed} removed"
+        if not self.added:
+            return f"{plural(self.removed, 'line')} removed" if self.removed else "nothing changed"
+        return f"{added}, {removed}" if self.removed else added
 
 
 def edits_of(arguments: Any) -> list[Edit]:

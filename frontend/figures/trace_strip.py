@@ -7,7 +7,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from frontend.formats import clock
 from frontend.trace_marks import Mark
 from frontend.trace_outline import notable
 from traces.methods.switches import MethodSwitch
@@ -177,4 +176,6 @@ def _ticks(end: float, by: str) -> list[tuple[float, str]]:
         step = 10 ** math.floor(math.log10(end)) if end >= 10 else 10
         return [(round(100 * at / end, 3), f"{at:,.0f}") for at in (step * n for n in range(10)) if at <= end][:7]
     step = next((step for step in TICKS if end / step <= 6), math.ceil(end / 6))
-    return [(round(100 * step * n / end, 3), clock(step * n)) for n in range(int(end // step) + 1)]
+    unit, per = ("h", 3600) if step >= 3600 else ("min", 60) if step >= 60 else ("s", 1)
+    places = [(round(100 * step * n / end, 3), step * n / per) for n in range(int(end // step) + 1)]
+    return [(x, f"{value:g} {unit}" if value else "0") for x, value in places]

@@ -11,6 +11,7 @@ import { excerpt, highlight } from "./trace_words.js";
 const root = document.getElementById("trace");
 const byId = (id) => document.getElementById(id);
 const form = byId("tr-bar"), box = byId("tr-list"), problem = byId("tr-problem"), tally = byId("tr-count");
+const NARROW = matchMedia("(width < 48rem)");
 const strip = around(root);
 let source = null, current = 0, held = 0, total = Number(root.dataset.events), matching = null;
 
@@ -68,6 +69,8 @@ function select(row, { extend = false, gently = false, focus = true } = {}) {
   if (!extend || !held) held = current;
   list.rows().forEach((one) => { one.classList.toggle("cur", one === row); paint(one); });
   list.show(row, gently);
+  const { top, bottom } = row.getBoundingClientRect();
+  if (top < 0 || bottom > innerHeight) (NARROW.matches ? box : root).scrollIntoView();
   row.querySelector(".what").append(tools);
   if (focus) row.focus({ preventScroll: true });
   strip.showCurrent(row);

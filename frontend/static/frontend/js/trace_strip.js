@@ -36,10 +36,11 @@ export function around(root) {
     current = Number(row.dataset.seq);
     if (strip()) {
       const place = x(row), cursor = byId("tr-cursor"), ring = byId("tr-sel");
-      for (const name of ["x1", "x2"]) cursor.setAttribute(name, place === null ? "-1" : `${place}%`);
+      for (const name of ["x1", "x2"]) cursor.setAttribute(name, `${place ?? 0}%`);
       const mark = root.querySelector(`#tr-strip a[data-seq="${current}"] use`);
-      ring.setAttribute("cx", mark ? mark.getAttribute("x") : "-20");
-      ring.setAttribute("cy", mark ? mark.getAttribute("y") : "0");
+      cursor.classList.toggle("on", place !== null);
+      ring.classList.toggle("on", mark !== null);
+      if (mark) { ring.setAttribute("cx", mark.getAttribute("x")); ring.setAttribute("cy", mark.getAttribute("y")); }
     }
     showOutline();
   }

@@ -1,0 +1,387 @@
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from benchmark.models import Run, RunState
+from frontend.trace_page import start_of
+from tests.support.rows import graded_row, run_row
+from tests.support.transcripts import HOSTILE, START, Script, telling
+from traces.contract import EventKind
+from traces.models import Event, Trace
+from traces.services.ingest import TraceIngest, trace_import, trace_open
+
+pytestmark = pytest.mark.django_db
+PARTS = ("", "rows.json", "search.json?q=script", "outline/")
+HARMFUL = re.compile(
+    r"<script(?![^>]*src=)[^>]*>|<style|<img src=x|<svg/onload|href=.javascript:|onerror=\"", re.IGNORECASE
+)
+
+
+def run_new(**values: Any) -> Run:
+    return run_row(started_at=START, **values)
+
+
+def stored(run: Run, script: Script, tmp_path: Path) -> Trace:
+    path = tmp_path / "transcript.jsonl"
+    path.write_bytes(script.data)
+    return trace_import(run, path)
+
+
+def text(client: Client, run: Run, part: str = "") -> str:
+    answer = client.get(f"/runs/{run.slug}/trace/{part}")
+    assert answer.status_code == 200, answer.content
+    return answer.content.decode()
+
+
+def rows(client: Client, run: Run, query: str) -> list[int]:
+    return numbers(json.loads(text(client, run, f"rows.json?{query}"))["html"])
+
+
+def numbers(html: str) -> list[int]:
+    return [int(seq) for seq in re.findall(r'<li id="e\d+" class="ev [^"]*" data-seq="(\d+)"', html)]
+
+
+def seq_of(trace: Trace, kind: EventKind, **facts: Any) -> int:
+    return Event.objects.filter(trace=trace, kind=kind, **facts).order_by("seq")[0].seq
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_everybody_reads_every_part(anyone: Client, tmp_path: Path, part: str) -> None:
+    run = run_new()
+    stored(run, telling(), tmp_path)
+    assert text(anyone, run, part)
+
+
+@pytest.mark.parametrize("part", [*PARTS, "place.json?to=1", "0123/1/", "0123/1/raw", "0123/1/images/0"])
+def test_what_is_not_there_is_not_found_and_reading_is_all_a_get_does(operator: Client, part: str) -> None:
+    run = run_new()
+    assert operator.get(f"/runs/20260101-0000-abcdef/trace/{part}").status_code == 404
+    assert operator.post(f"/runs/{run.slug}/trace/{part}").status_code == 405
+    if part:
+        assert operator.get(f"/runs/{run.slug}/trace/{part}").status_code == 404
+
+
+def test_an_event_of_another_run_is_not_found(anyone: Client, tmp_path: Path) -> None:
+    run, other = run_new(), run_new()
+    trace = stored(run, telling(), tmp_path)
+    assert anyone.get(f"/runs/{run.slug}/trace/{trace.key}/1/").status_code == 200
+    assert anyone.get(f"/runs/{other.slug}/trace/{trace.key}/1/").status_code == 404
+
+
+def test_hostile_text_stays_text_everywhere(anonymous: Client, tmp_path: Path) -> None:
+    run = run_new()
+    trace = stored(run, telling(), tmp_path)
+    Trace.objects.filter(pk=trace.pk).update(name=HOSTILE[0], dialect=HOSTILE[1][:64])
+    pages = [
+        text(anonymous, run),
+        text(anonymous, run, f"?q={HOSTILE[1]}&to={HOSTILE[2]}"),
+        text(anonymous, run, "outline/"),
+    ]
+    pages += [json.loads(text(anonymous, run, "rows.json?after=0"))["html"]]
+    for seq in range(1, trace.event_count + 1):
+        for query in ("", "?of=raw", "?of=answer&offset=3", "?of=text&offset=3"):
+            pages.append(text(anonymous, run, f"{trace.key}/{seq}/{query}"))
+    found = [match[0] for page in pages for match in HARMFUL.finditer(page)]
+    assert found == []
+    assert "&lt;script&gt;window.__xss=1" in pages[0]
+    assert "14" not in re.sub(r"[^{}%|:0-9a-z' ]", "", pages[0]).split("{{ 7|add:7 }}")[0][-3:]
+    assert "{{ 7|add:7 }}" in pages[0]
+
+
+def test_what_hides_or_reorders_is_named_and_emoji_are_left(anonymous: Client, tmp_path: Path) -> None:
+    run = run_new()
+    stored(run, telling(), tmp_path)
+    page = text(anonymous, run)
+    assert "abc[U+202E]gpj.exe[U+200B] [U+FEFF][U+E0041] e\u0301 👩\u200d👩" in page
+    assert not set("\u202e\u200b\ufeff\U000e0041") & set(page)
+
+
+def test_a_lone_surrogate_and_a_nul_survive(anonymous: Client, tmp_path: Path) -> None:
+    run, script = run_new(), Script()
+    script.say("half \\ud83d")
+    script.lines[-1] = script.lines[-1].replace("\\\\ud83d", "\\ud83d")
+    trace = stored(run, script, tmp_path)
+    assert "half" in text(anonymous, run)
+    assert "half" in text(anonymous, run, f"{trace.key}/{trace.event_count}/")
+
+
+def test_terminal_colours_are_shown_and_other_controls_are_gone(anonymous: Client, tmp_path: Path) -> None:
+    run = run_new()
+    trace = stored(run, telling(), tmp_path)
+    whole = text(anonymous, run, f"{trace.key}/{seq_of(trace, EventKind.TOOL_CALL)}/")
+    assert '<span class="a-red">red</span> plain ' in whole
+    assert "title" not in whole.split("plain")[1].split("&lt;")[0]
+    assert not set("\x1b\x07\x00") & set(whole)
+
+
+def test_a_result_stands_with_its_call_and_only_there(anonymous: Client, tmp_path: Path) -> None:
+    run = run_new()
+    trace = stored(run, telling(), tmp_path)
+    shown = rows(anonymous, run, "after=0") + rows(anonymous, run, "after=14")
+    paired = set(Event.objects.filter(trace=trace, kind=EventKind.TOOL_RESULT).values_list("seq", flat=True))
+    assert paired
+    assert not paired & set(shown)
+    assert len({*shown} | paired) == trace.event_count
+
+
+def test_an_edit_is_a_diff(anonymous: Client, tmp_path: Path) -> None:
+    run = run_new()
+    trace = stored(run, telling(), tmp_path)
+    whole = text(anonymous, run, f"{trace.key}/{seq_of(trace, EventKind.TOOL_CALL, tool='Edit')}/")
+    assert re.search(r'<li class="del" data-n="2">b = 2 ', whole)
+    assert '<li class="add" data-n="2">b = 3</li>' in whole
+    assert '<li data-n="1">a = 1</li>' in whole
+
+
+def test_an_image_is_a_thumbnail_and_its_bytes_are_served_as_what_they_are(anonymous: Client, tmp_path: Path) -> None:
+    run = run_new()
+    trace = stored(run, telling(), tmp_path)
+    page = text(anonymous, run)
+    found = re.search(r'<img class="thumb" loading="lazy" width="192" height="108" alt="[^"]+" src="([^"]+)"', page)
+    assert found
+    answer = anonymous.get(found[1])
+    assert (answer.status_code, answer["Content-Type"]) == (200, "image/png")
+    assert answer.content.startswith(b"\x89PNG")
+    assert "sandbox" in answer["Content-Security-Policy"]
+    assert answer["X-Content-Type-Options"] == "nosniff"
+    assert anonymous.get(found[1].replace("/0", "/7")).status_code == 404
+    assert anonymous.get(f"/runs/{run.slug}/trace/{trace.key}/2/images/0").status_code == 404
+
+
+def test_a_picture_that_is_none_is_not_served(anonymous: Client, tmp_path: Path) -> None:
+    run, script = run_new(), Script()
+    source = {"type": "base64", "media_type": "image/svg+xml", "data": "PHN2ZyBvbmxvYWQ9YWxlcnQoMSk+PC9zdmc+"}
+    script.call("Read", {"file_path": "x.svg"}, [{"type": "image", "source": source}])
+    trace = stored(run, script, tmp_path)
+    seq = seq_of(trace, EventKind.TOOL_RESULT)
+    assert anonymous.get(f"/runs/{run.slug}/trace/{trace.key}/{seq}/images/0").status_code == 404
+
+
+def test_base64_is_never_text(anonymous: Client, tmp_path: Path) -> None:
+    run = run_new()
+    trace = stored(run, telling(), tmp_path)
+    for page in [
+        text(anonymous, run),
+        *(text(anonymous, run, f"{trace.key}/{n}/") for n in range(1, trace.event_count + 1)),
+    ]:
+        assert not re.search(r"[A-Za-z0-9+/]{400,}", page)
+    assert "[base64, " in page or any("[base64, " in text(anonymous, run, f"{trace.key}/{n}/") for n in range(1, 20))
+
+
+def test_the_raw_record_is_a_download_word_for_word(anonymous: Client, tmp_path: Path) -> None:
+    run, script = run_new(), telling()
+    trace = stored(run, script, tmp_path)
+    answer = anonymous.get(f"/runs/{run.slug}/trace/{trace.key}/2/raw")
+    assert answer.content.rstrip(b"\n") == script.lines[1].encode()
+    assert answer["Content-Disposition"].startswith("attachment")
+    assert answer["Content-Type"].startswith("text/plain")
+
+
+def test_a_long_result_comes_in_pieces_that_join_to_the_whole(anonymous: Client, tmp_path: Path) -> None:
+    run, script = run_new(), Script()
+    told = "".join(f"zeile {number} äöü 🚀 \x1b[3{number % 7}mfarbe\x1b[0m\n" for number in range(3000)) + "Ende. " * 6000
+    script.call("Bash", {"command": "seq"}, told)
+    trace = stored(run, script, tmp_path)
+    seq, offset, pieces = seq_of(trace, EventKind.TOOL_CALL), 0, []
+    for _ in range(400):
+        page = text(anonymous, run, f"{trace.key}/{seq}/?of=answer&offset={offset}")
+        pieces.append(re.sub(r"<[^>]+>", "", re.search(r'aria-label="Result">(.*?)</pre>', page, re.DOTALL)[1]))  # type: ignore[index]
+        assert len(page) < 60_000
+        following = re.search(r"offset=(\d+)\">Next part", page)
+        if not following:
+            break
+        assert int(following[1]) > offset
+        offset = int(following[1])
+    assert "".join(pieces) == re.sub(r"\x1b\[\d+m", "", told)
+
+
+def test_pages_join_without_gap_or_repetition_in_both_directions(anonymous: Client, tmp_path: Path) -> None:
+    run, script = run_new(), Script()
+    for number in range(40):
+        script.call("Bash", {"command": f"echo {number}"}, "x", failed=number % 5 == 0)
+        script.say(f"said {number}")
+    trace = stored(run, script, tmp_path)
+    for filters, kinds in (
+        ("", None),
+        ("&kind=agent", [EventKind.ASSISTANT]),
+        ("&kind=tools&kind=agent", [EventKind.ASSISTANT, EventKind.TOOL_CALL]),
+    ):
+        wanted = Event.objects.filter(trace=trace).exclude(kind=EventKind.TOOL_RESULT)
+        wanted = wanted.filter(kind__in=kinds) if kinds else wanted
+        expected = list(wanted.order_by("seq").values_list("seq", flat=True))
+        assert walk(anonymous, run, filters, forward=True) == expected
+        assert walk(anonymous, run, filters, forward=False) == expected
+
+
+def walk(client: Client, run: Run, filters: str, *, forward: bool) -> list[int]:
+    found: list[int] = []
+    place = "after=0" if forward else "before=100000"
+    for _ in range(100):
+        told = json.loads(text(client, run, f"rows.json?{place}{filters}"))
+        part = numbers(told["html"])
+        found = found + part if forward else part + found
+        if not told["after" if forward else "before"]:
+            return found
+        place = f"after={found[-1]}" if forward else f"before={found[0]}"
+    raise AssertionError("it never ends")
+
+
+def test_the_filter_for_errors_shows_failed_results(anonymous: Client, tmp_path: Path) -> None:
+    run = run_new()
+    trace = stored(run, telling(), tmp_path)
+    assert rows(anonymous, run, "after=0&kind=errors") == [seq_of(trace, EventKind.TOOL_RESULT, failed=True)]
+    assert json.loads(text(anonymous, run, "search.json?kind=errors"))["count"] == 1
+
+
+def test_a_search_finds_text_in_a_result_at_its_call(anonymous: Client, tmp_path: Path) -> None:
+    run = run_new()
+    trace = stored(run, telling(), tmp_path)
+    told = json.loads(text(anonymous, run, "search.json?q=DOES NOT EXIST"))
+    failed = Event.objects.get(trace=trace, failed=True)
+    assert [seq for seq, _ in told["hits"]] == [failed.call_seq]
+    assert "does not exist" in told["hits"][0][1]
+    assert (told["more"], told["events"]) == (False, trace.event_count)
+    assert json.loads(text(anonymous, run, "search.json?q=DOES NOT EXIST&kind=agent"))["hits"] == []
+
+
+@pytest.mark.parametrize("filters", ["", "&kind=raw", "&q=nothing-like-it", "&kind=edits&q=zzz"])
+def test_a_link_works_whatever_the_filters(anonymous: Client, tmp_path: Path, filters: str) -> None:
+    run = run_new()
+    trace = stored(run, telling(), tmp_path)
+    said = Event.objects.get(trace=trace, kind=EventKind.THINKING)
+    page = text(anonymous, run, f"?line={said.line}&event={said.seq}{filters}")
+    assert f'data-target="{said.seq}"' in page
+    assert said.seq in numbers(page)
+
+
+def test_links_by_line_and_call_survive_reading_in_again(anonymous: Client, tmp_path: Path) -> None:
+    run = run_new()
+    script = telling()
+    trace = stored(run, script, tmp_path)
+    call = Event.objects.get(trace=trace, kind=EventKind.TOOL_CALL, call_id="toolu_000005")
+    link = f"?line={call.line}&call={call.call_id}"
+    assert f'data-target="{call.seq}"' in text(anonymous, run, link)
+    Trace.objects.all().delete()
+    again = stored(run, script, tmp_path)
+    assert again.key != trace.key
+    assert f'data-target="{call.seq}"' in text(anonymous, run, link)
+    assert f'data-target="{call.seq}"' in text(anonymous, run, f"?line={call.line}&event=999999")
+
+
+@pytest.mark.parametrize(
+    ("words", "kind", "facts"),
+    [
+        ("#1", EventKind.TOOL_CALL, {"call_id": "toolu_000005"}),
+        ("L3", EventKind.THINKING, {}),
+        ("0:00:30", EventKind.ASSISTANT, {}),
+        ("toolu_000003", EventKind.TOOL_CALL, {"call_id": "toolu_000003"}),
+        ("2026-03-01T09:01:00", EventKind.THINKING, {}),
+        ("3", EventKind.THINKING, {}),
+    ],
+)
+def test_words_lead_to_an_event(
+    anonymous: Client, tmp_path: Path, words: str, kind: EventKind, facts: dict[str, Any]
+) -> None:
+    run = run_new()
+    trace = stored(run, telling(), tmp_path)
+    answer = anonymous.get(f"/runs/{run.slug}/trace/place.json", {"to": words})
+    assert answer.json() == {"seq": seq_of(trace, kind, **facts)}
+
+
+@pytest.mark.parametrize("words", ["", "#99", "nowhere", "²", "9" * 400, "-1", HOSTILE[0]])
+def test_words_that_lead_nowhere_say_what_would(anonymous: Client, tmp_path: Path, words: str) -> None:
+    run = run_new()
+    stored(run, telling(), tmp_path)
+    answer = anonymous.get(f"/runs/{run.slug}/trace/place.json", {"to": words})
+    assert answer.status_code == 404
+    assert "Write an event's number" in answer.json()["error"]
+
+
+@pytest.mark.parametrize("query", ["after=x", "after=-1", "before=1e9", "around=9" + "9" * 30, "after=1&seen=²"])
+def test_a_number_that_is_none_is_refused(anonymous: Client, tmp_path: Path, query: str) -> None:
+    run = run_new()
+    stored(run, telling(), tmp_path)
+    assert anonymous.get(f"/runs/{run.slug}/trace/rows.json?{query}").status_code == 400
+
+
+def test_claimed_submissions_are_on_the_curve_of_a_run_graded_elsewhere(anonymous: Client, tmp_path: Path) -> None:
+    run = run_new(state=RunState.FINISHED)
+    stored(run, telling(), tmp_path)
+    page = text(anonymous, run, "outline/")
+    assert "Submission 1: 20.50, new best, claimed" in page
+    assert "#2 10.00" in page
+
+
+def test_submissions_graded_here_count_not_what_the_transcript_says(anonymous: Client, tmp_path: Path) -> None:
+    run = run_new()
+    graded_row(run, 33.0)
+    trace = stored(run, telling(), tmp_path)
+    page = text(anonymous, run, "outline/")
+    assert "Submission 1: 33.00, new best" in page
+    assert "20.50" not in page
+    assert f'data-seq="{seq_of(trace, EventKind.TOOL_CALL, call_id="toolu_000005")}"' in page
+
+
+def test_times_count_from_the_runs_start_unless_it_is_another_days(tmp_path: Path) -> None:
+    trace = stored(run_new(), telling(), tmp_path)
+    assert start_of(trace) == START
+    other = stored(run_row(), telling(), tmp_path)
+    assert start_of(other) == other.first_at
+
+
+def test_a_run_without_a_trace_says_how_to_get_one(anyone: Client) -> None:
+    run = run_new()
+    page = text(anyone, run)
+    assert "This run has no trace" in page
+    assert f"trace_import --run {run.slug}" in page
+
+
+def test_an_empty_transcript_says_so(anyone: Client, tmp_path: Path) -> None:
+    run = run_new()
+    (tmp_path / "empty.jsonl").touch()
+    trace_import(run, tmp_path / "empty.jsonl")
+    page = text(anyone, run)
+    assert "The transcript is empty" in page
+    assert "0 bytes" in page
+    assert json.loads(text(anyone, run, "rows.json"))["html"].strip() == ""
+
+
+def test_files_that_are_gone_are_said_and_nothing_breaks(anonymous: Client, tmp_path: Path) -> None:
+    run = run_new()
+    trace = stored(run, telling(), tmp_path)
+    trace.folder.rename(tmp_path / "elsewhere")
+    assert "not on this machine" in text(anonymous, run)
+    for part in ("rows.json", "search.json?q=abc", f"{trace.key}/4/", f"{trace.key}/4/raw"):
+        answer = anonymous.get(f"/runs/{run.slug}/trace/{part}")
+        assert answer.status_code == 503
+        assert "not on this machine" in answer.content.decode()
+    assert text(anonymous, run, "outline/")
+
+
+def test_a_growing_trace_tells_what_is_new_and_which_calls_were_answered(anonymous: Client) -> None:
+    run, script = run_new(), Script()
+    ingest = TraceIngest(trace_open(run, name="live.jsonl"))
+    try:
+        call = script.call("Bash", {"command": "sleep 9"}, None)
+        ingest.feed(script.data)
+        ingest.flush()
+        told = json.loads(text(anonymous, run, "rows.json?after=0"))
+        assert told["reading"] is True
+        seen, last = told["events"], numbers(told["html"])[-1]
+        script.lines.clear()
+        script.answer(call, "slept")
+        script.say("Awake.")
+        ingest.feed(script.data)
+        ingest.flush()
+        told = json.loads(text(anonymous, run, f"rows.json?after={last}&seen={seen}"))
+        assert numbers(told["renewed"]) == [last]
+        assert "slept" in told["renewed"]
+        assert "Awake." in told["html"]
+        ingest.finish()
+    finally:
+        ingest.close()
+    assert json.loads(text(anonymous, run, "search.json"))["reading"] is False
