@@ -1,19 +1,20 @@
 """Keeping secrets out of logs."""
 
 import logging
-import re
 from collections.abc import Sequence
 
-GRADING_URL = re.compile(r"(/grading/)[A-Za-z0-9_-]{30,}")
+from benchmark.masking import SHORTEST_SECRET, Masker, mask_text
+
 MASK = "•••"
 
 
 class RunSecrets(logging.Filter):
-    """Masks the secret in a run's grading URL and this deployment's own `keys`, in messages and in tracebacks."""
+    """Masks what looks like a secret and this deployment's own `keys`, in messages and in tracebacks."""
 
     def __init__(self, name: str = "", *, keys: Sequence[str] = ()) -> None:
         super().__init__(name)
-        self._keys = [key for key in keys if key]
+        self._masker = Masker(key for key in keys if len(key) >= SHORTEST_SECRET)
+        self._short = [key for key in keys if 0 < len(key) < SHORTEST_SECRET]
 
     def filter(self, record: logging.LogRecord) -> bool:
         record.msg, record.args = self._masked(record.getMessage()), ()
@@ -24,6 +25,6 @@ class RunSecrets(logging.Filter):
         return True
 
     def _masked(self, text: str) -> str:
-        for key in self._keys:
+        for key in self._short:
             text = text.replace(key, MASK)
-        return GRADING_URL.sub(rf"\1{MASK}", text)
+        return mask_text(text, self._masker)

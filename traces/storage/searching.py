@@ -59,19 +59,25 @@ def searchable(arguments: Any, depth: int = 0) -> Iterator[str]:
         yield str(arguments)
 
 
-def _hashes(data: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint32]:
-    """A number below `BITS` for each trigram."""
-    wide = data.astype(np.uint32)
-    mixed = wide[:-2] * np.uint32(0x9E3779B1) ^ wide[1:-1] * np.uint32(0x85EBCA77) ^ wide[2:] * np.uint32(0xC2B2AE3D)
-    hashes: npt.NDArray[np.uint32] = mixed >> np.uint32(15)
-    return hashes
+SLICE = 1 << 15
+"""Trigrams hashed at a time: what the processor's cache holds."""
+
+
+def _hashes(data: bytes) -> Iterator[npt.NDArray[np.intp]]:
+    """A number below `BITS` for each trigram: of every three neighbouring bytes, read as one number, a product."""
+    padded = data + b"\x00"
+    count = len(data) - 2
+    for start in range(0, count, SLICE):
+        window = np.ndarray((min(SLICE, count - start),), dtype="<u4", buffer=padded, offset=start, strides=(1,))
+        mixed = (window << np.uint32(8)) * np.uint32(0x9E3779B1)
+        yield (mixed >> np.uint32(32 - 17)).astype(np.intp)
 
 
 def block_filter(data: bytes) -> bytes:
     """The filter of one block; `data` has two bytes of the next one, where there is a next one."""
     bits = np.zeros(BITS, dtype=np.uint8)
-    if len(data) > 2:
-        bits[_hashes(np.frombuffer(data, dtype=np.uint8))] = 1
+    for hashes in _hashes(data):
+        bits[hashes] = 1
     return np.packbits(bits).tobytes()
 
 
@@ -212,7 +218,7 @@ def _possible(rows: npt.NDArray[np.uint8], needle: bytes, first: int, count: int
     """For each block, whether a match may begin in it: each trigram is in its filter or, running on, in the next."""
     may = np.zeros(count, dtype=bool)
     may[first:] = True
-    for number in np.unique(_hashes(np.frombuffer(needle, dtype=np.uint8))):
+    for number in {int(number) for hashes in _hashes(needle) for number in hashes}:
         column = (rows[first:, number >> 3] >> (7 - (number & 7))) & 1
         here = column.astype(bool)
         here[:-1] |= here[1:].copy()
