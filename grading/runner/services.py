@@ -22,8 +22,10 @@ class SocketServices:
     """Implements `benchmark.tasks.services_contract.Services`."""
 
     def __init__(self, socket: Path) -> None:
+        # A connection for each question: one that is kept may be closed by the other side just as it is used again.
+        limits = httpx.Limits(max_connections=None, max_keepalive_connections=0)
         self._client = httpx.Client(
-            transport=httpx.HTTPTransport(uds=socket_address(socket), limits=httpx.Limits(max_connections=None)),
+            transport=httpx.HTTPTransport(uds=socket_address(socket), limits=limits),
             base_url="http://outside",
             timeout=LONG_WAIT,
         )

@@ -23,7 +23,7 @@ from tests.unit.tasks.alpacaeval.test_judging import blocks
 
 LIMIT, POSITIONS = 4, 4096
 REAL = "grading.services.sandbox_runner.SandboxRunner"
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
 
 def fair(request: Mapping[str, Any]) -> Any:
@@ -66,7 +66,7 @@ def graded(
                 cwd=ROOT,
                 capture_output=True,
                 text=True,
-                timeout=300,
+                timeout=600,
                 check=False,
             )
     assert done.returncode == 0, done.stderr[-3000:]
@@ -149,8 +149,8 @@ def judged_platform(
 @pytest.mark.bubblewrap
 def test_a_whole_run_is_judged(judged_platform: tuple[Platform, ScriptedJudge], long_base: Path) -> None:
     platform, scripted = judged_platform
-    slug = platform.run(long_base, "submit:1", budget=200, task="alpacaeval")
-    run = platform.ended(slug, 300)
+    slug = platform.run(long_base, "submit:1", budget=900, task="alpacaeval")
+    run = platform.ended(slug, 600)
     assert run["state"] == "finished"
     assert run["protocol"] == f"alpacaeval/1;judge=scripted-judge-1;limit={LIMIT}"
     assert run["baseline_score"] is not None
