@@ -1,11 +1,14 @@
 """What the lower room asks of the rooms above it; settings name the implementation."""
 
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Protocol, cast
 
 from django.conf import settings
 from django.utils.module_loading import import_string
+
+from benchmark.gateway.routes import Route
 
 
 class GradingRoom(Protocol):
@@ -25,6 +28,10 @@ class GradingRoom(Protocol):
 
     def withdraw(self, run_id: int) -> None:
         """End what has not been graded: the run was cancelled."""
+        ...
+
+    def service_routes(self, needs: Sequence[str]) -> Sequence[Route]:
+        """Ways to this worker's search and judge, for an agent's gateway."""
         ...
 
 

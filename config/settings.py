@@ -196,6 +196,10 @@ SEARCH_SNAPSHOT = env.text("SEARCH_SNAPSHOT", "default")
 if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", SEARCH_SNAPSHOT):
     raise ImproperlyConfigured(f"AGENT2_SEARCH_SNAPSHOT={SEARCH_SNAPSHOT!r} must be letters, digits, '.', '_', '-'.")
 SEARCH_MODE = env.choice("SEARCH_MODE", "record", ["record", "replay-only"])
+ROLLOUT_SERVICES = env.words("ROLLOUT_SERVICES")
+"""Which of them agents may ask as well, for training episodes. A judge that agents can ask is a teacher too."""
+if set(ROLLOUT_SERVICES) - {"judge", "search"}:
+    raise ImproperlyConfigured("AGENT2_ROLLOUT_SERVICES must be judge, search, both (comma-separated) or empty.")
 
 QUEUE_DIR = DATA_DIR / "queue"
 TRACES_DIR = DATA_DIR / "traces"

@@ -22,6 +22,7 @@ from benchmark.services.holding import STOPPING, Hold, heartbeat
 from benchmark.services.runs import run_move, run_settle
 from benchmark.services.sandboxes import sandbox_for_agent, sandbox_name
 from benchmark.services.task_data import task_data
+from benchmark.services.tools import agent_routes, services_offered, tools_folder
 from benchmark.services.workspace import Workspace, run_meta_write, workspace_make, workspace_of
 from benchmark.tasks.data_contract import DataUnavailable
 
@@ -88,7 +89,14 @@ def _prepare(hold: Hold) -> Prepared:
         data = task_data(task)
     except (SandboxFault, BaseModelUnavailable, DataUnavailable) as error:
         raise RunEnded(RunState.FAILED, _fault_code(error), str(error)) from error
-    workspace = workspace_of(run, isolated=sandbox.isolates, base_folder=base, data_folder=data.visible, agent=agent)
+    workspace = workspace_of(
+        run,
+        isolated=sandbox.isolates,
+        base_folder=base,
+        data_folder=data.visible,
+        agent=agent,
+        tools_folder=tools_folder(task),
+    )
     workspace_make(run, workspace, task)
     note = "" if sandbox.isolates else "not isolated: a plain process, allowed for the shipped example agent only"
     Run.objects.filter(pk=run.pk).update(sandbox=sandbox.kind, sandbox_note=note)
@@ -118,6 +126,7 @@ def _run_agent(hold: Hold, prepared: Prepared) -> tuple[RunState, int | None]:
                 socket=prepared.workspace.socket_path,
                 upstream=settings.WORKER_URL,
                 prefixes=(f"/grading/{token}/",),
+                routes=agent_routes(prepared.task),
             )
         )
         workspace = prepared.workspace
@@ -157,7 +166,7 @@ def _begin(hold: Hold, prepared: Prepared, token: str) -> Run:
 
 def _spec(run: Run, prepared: Prepared, token: str) -> Spec:
     workspace, sandbox = prepared.workspace, prepared.sandbox
-    environment = workspace.environment(run, token, sandbox.python)
+    environment = run_environment(run, prepared.task, workspace, token, sandbox.python)
     return Spec(
         name=sandbox_name("run", run.pk),
         command=["bash", str(workspace.agent_inside / "start.sh")],
@@ -168,6 +177,14 @@ def _spec(run: Run, prepared: Prepared, token: str) -> Spec:
         socket=workspace.socket_path,
         log_path=workspace.log_path,
     )
+
+
+def run_environment(run: Run, task: Task, workspace: Workspace, token: str, python: str) -> dict[str, str]:
+    """What the agent's environment says about its run."""
+    return {
+        **workspace.environment(run, token, python),
+        "ROLLOUT_SERVICES": ",".join(services_offered(task)),
+    }
 
 
 def run_limits() -> Limits:

@@ -1,7 +1,7 @@
 """A run's folder on the worker: the agent's workspace, and beside it what the platform keeps for itself.
 
 ```
-runs/<slug>/workspace/   instructions.md description.md run_meta.json code/ output/ models/<name>/ data/
+runs/<slug>/workspace/   instructions.md description.md run_meta.json code/ output/ models/<name>/ data/ tools/
 runs/<slug>/             agent.log gateway.sock
 ```
 """
@@ -36,6 +36,8 @@ class Workspace:
     data_folder: Path
     agent_folder: Path
     agent_inside: PurePosixPath
+    tools_folder: Path | None = None
+    """The rollout library, where the task has one."""
 
     @property
     def log_path(self) -> Path:
@@ -60,6 +62,7 @@ class Workspace:
             Mount(self.base_folder, self.model_inside),
             Mount(self.data_folder, self.inside / "data"),
             Mount(self.agent_folder, self.agent_inside),
+            *([Mount(self.tools_folder, self.inside / "tools")] if self.tools_folder else []),
         ]
 
     def view(self) -> tuple[tuple[PurePosixPath, Path], ...]:
@@ -71,7 +74,10 @@ class Workspace:
         )
 
     def environment(self, run: Run, token: str, python: str) -> Mapping[str, str]:
-        """The reference's variables, and ours: MODE, BUDGET_S, DRIVER, PYTHON. The sandbox fills in `{gateway}`."""
+        """The reference's variables, and ours: MODE, BUDGET_S, DRIVER, PYTHON, those of `tools/`.
+
+        The sandbox fills in `{gateway}`.
+        """
         return {
             "TASK": run.task,
             "BASE_MODEL": run.base_model,
@@ -84,6 +90,8 @@ class Workspace:
             "BUDGET_S": str(run.budget_s),
             "DRIVER": run.driver,
             "PYTHON": python,
+            "GATEWAY_URL": "{gateway}",
+            "PYTHONPATH": str(self.inside / "tools"),
             "HF_HUB_OFFLINE": "1",
             "PYTHONUNBUFFERED": "1",
         }
@@ -94,7 +102,15 @@ def run_folder(run: Run) -> Path:
     return Path(settings.DATA_DIR / "runs" / run.slug)
 
 
-def workspace_of(run: Run, *, isolated: bool, base_folder: Path, data_folder: Path, agent: Agent) -> Workspace:
+def workspace_of(
+    run: Run,
+    *,
+    isolated: bool,
+    base_folder: Path,
+    data_folder: Path,
+    agent: Agent,
+    tools_folder: Path | None = None,
+) -> Workspace:
     """Where the files of a run are; makes nothing. Without isolation the agent sees host paths."""
     host = run_folder(run) / "workspace"
     return Workspace(
@@ -105,6 +121,7 @@ def workspace_of(run: Run, *, isolated: bool, base_folder: Path, data_folder: Pa
         data_folder=data_folder,
         agent_folder=agent.folder,
         agent_inside=AGENT_INSIDE if isolated else PurePosixPath(agent.folder),
+        tools_folder=tools_folder,
     )
 
 
@@ -115,9 +132,13 @@ def workspace_make(run: Run, workspace: Workspace, task: Task) -> None:
     if workspace.inside == PurePosixPath(workspace.host):
         _link(workspace.host / "models" / workspace.base_name, workspace.base_folder)
         _link(workspace.host / "data", workspace.data_folder)
+        if workspace.tools_folder:
+            _link(workspace.host / "tools", workspace.tools_folder)
     else:
         (workspace.host / "models" / workspace.base_name).mkdir(exist_ok=True)
         (workspace.host / "data").mkdir(exist_ok=True)
+        if workspace.tools_folder:
+            (workspace.host / "tools").mkdir(exist_ok=True)
     (workspace.host / "description.md").write_text(task.description, encoding="utf-8")
     (workspace.host / "instructions.md").write_text(
         instructions_for(run, task, workspace.model_inside), encoding="utf-8"

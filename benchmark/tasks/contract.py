@@ -59,7 +59,11 @@ class Item:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How one episode ended. `reward` is in 0..1; `facts` are JSON values kept in the sample's record."""
+    """How one episode ended. `reward` is in 0..1; `facts` are JSON values kept in the sample's record.
+
+    Where `facts` has a list `steps` with one mapping a prompt, its `action` (and `argument`) say what was made of the
+    completion; agents' trajectories show it.
+    """
 
     reward: float
     answer: str | None = None
@@ -112,6 +116,14 @@ class ParallelEvaluator(Evaluator, Protocol):
     parallel_steps: int
     """How many episodes may be advanced at the same time, each by one thread at a time. 1 where there is no such
     attribute: one after the other, in the runner's own thread."""
+
+
+class TrainEvaluator(Evaluator, Protocol):
+    """An evaluator that also plays the visible items: what `rollouts` in the task's task.yaml offers to agents."""
+
+    def train_items(self, visible: Path) -> Sequence[Item]:
+        """Every visible item, always in the same order, read from the task's visible folder."""
+        ...
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,16 @@
 """What the benchmark room asks of grading (benchmark/ports.py)."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from django.db import transaction
 
+from benchmark.gateway.routes import Route
 from benchmark.models import Run
 from grading.contract import Finding
 from grading.models import EvaluationState, Submission, SubmissionState
 from grading.services.baselines import baseline_evaluation, baseline_request
+from grading.services.desks import judge_desk, search_desk
 from grading.services.submissions import submission_end, verdict_of_failure
 
 CANCELLED = Finding("R_CANCELLED", "The run was cancelled before this submission was graded.", "Start a new run.")
@@ -32,6 +35,10 @@ class GradingRoom:
             for submission in Submission.objects.filter(run=run, state__in=_OPEN):
                 verdict = verdict_of_failure(protocol=run.protocol, finding=CANCELLED, digest=submission.digest)
                 submission_end(submission, after=SubmissionState.ERRORED, verdict=verdict)
+
+    def service_routes(self, needs: Sequence[str]) -> Sequence[Route]:
+        openers = {"judge": judge_desk, "search": search_desk}
+        return [openers[need]().route() for need in needs]
 
 
 _OPEN = (SubmissionState.RECEIVED, SubmissionState.QUEUED, SubmissionState.GRADING)

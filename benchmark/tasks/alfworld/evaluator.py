@@ -12,6 +12,7 @@ from .games import Game, GameRoom
 from .playing import MAX_TOKENS, NOTHING, STOP, TASK_TYPES, THOUGHT, introductions, play, task_type
 
 ARCHIVE = "valid_unseen.zip"
+TRAIN_ARCHIVE = "train.zip"
 FILE = "/game.tw-pddl"
 
 
@@ -34,17 +35,11 @@ class Alfworld:
 
         Raises: GamesMissing: TextWorld or its planner is not installed.
         """
-        for package in ("textworld", "fast_downward"):
-            if importlib.util.find_spec(package) is None:
-                raise GamesMissing(f"{package} is not installed; benchmark/tasks/alfworld/requirements.txt names it")
-        beginnings = introductions(held_out / "examples.json")
-        archive = held_out / ARCHIVE
-        with zipfile.ZipFile(archive) as games:
-            names = sorted(games.namelist())
-        return [
-            Item(name.removesuffix(FILE), {"archive": str(archive), "beginning": beginnings[task_type(name)]})
-            for name in names
-        ]
+        return _games(held_out, ARCHIVE)
+
+    def train_items(self, visible: Path) -> Sequence[Item]:
+        """The training games. Raises: GamesMissing."""
+        return _games(visible, TRAIN_ARCHIVE)
 
     def episode(self, item: Item) -> Episode:
         game = Game(self._room, item.payload["archive"], item.id + FILE)
@@ -90,6 +85,19 @@ class Alfworld:
                 "shortened_prompts_percent": 100 * sum(r.facts["steps_left_out"] > 0 for r in records) / n,
             },
         )
+
+
+def _games(folder: Path, archive: str) -> list[Item]:
+    for package in ("textworld", "fast_downward"):
+        if importlib.util.find_spec(package) is None:
+            raise GamesMissing(f"{package} is not installed; benchmark/tasks/alfworld/requirements.txt names it")
+    beginnings = introductions(folder / "examples.json")
+    with zipfile.ZipFile(folder / archive) as games:
+        names = sorted(games.namelist())
+    return [
+        Item(name.removesuffix(FILE), {"archive": str(folder / archive), "beginning": beginnings[task_type(name)]})
+        for name in names
+    ]
 
 
 def _won_percent(records: Sequence[Record], kind: str) -> float | None:

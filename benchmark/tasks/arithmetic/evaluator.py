@@ -20,6 +20,10 @@ class Arithmetic:
         lines = (held_out / "items.jsonl").read_text(encoding="utf-8").splitlines()
         return [Item(id=row["id"], payload=row) for row in map(json.loads, lines)]
 
+    def train_items(self, visible: Path) -> Sequence[Item]:
+        lines = (visible / "train.jsonl").read_text(encoding="utf-8").splitlines()
+        return [Item(id=f"train-{number}", payload=row) for number, row in enumerate(map(json.loads, lines))]
+
     def episode(self, item: Item) -> Episode:
         completion = yield Prompt(max_tokens=MAX_TOKENS, text=item.payload["question"], stop=("\n",))
         answer = completion.text.strip()

@@ -48,8 +48,10 @@ class DeepSearchQA:
         self._services = services
 
     def items(self, held_out: Path) -> Sequence[Item]:
-        lines = (held_out / "questions.jsonl").read_text(encoding="utf-8").splitlines()
-        return [Item(id=row["id"], payload=row) for row in map(json.loads, lines)]
+        return _read(held_out / "questions.jsonl")
+
+    def train_items(self, visible: Path) -> Sequence[Item]:
+        return _read(visible / "train.jsonl")
 
     def episode(self, item: Item) -> Episode:
         question = item.payload["problem"]
@@ -121,6 +123,11 @@ class DeepSearchQA:
         if self._services is None:
             raise RuntimeError("deepsearchqa needs a search and a judge, and was connected to neither")
         return self._services
+
+
+def _read(path: Path) -> list[Item]:
+    rows = map(json.loads, path.read_text(encoding="utf-8").splitlines())
+    return [Item(id=row["id"], payload=row) for row in rows]
 
 
 def _facts(grade: Grade, ruling: Ruling | None) -> dict[str, Any]:

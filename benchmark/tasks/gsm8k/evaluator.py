@@ -8,10 +8,12 @@ with the data set (`#### n`, compared as text).
 import json
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from benchmark.tasks.contract import Episode, Item, Metrics, Outcome, Prompt, Record, Turn
+
+from .examples import worked_examples
 
 MAX_TOKENS = 512
 TOLERANCE = 1e-6
@@ -67,6 +69,13 @@ def _last(text: str) -> str:
     return numbers[-1] if numbers else NO_ANSWER
 
 
+def _problems(part: str, rows: Sequence[Mapping[str, str]], examples: Sequence[Mapping[str, str]]) -> list[Item]:
+    turns = tuple(
+        turn for row in examples for turn in (question_turn(row["question"]), Turn("assistant", row["answer"]))
+    )
+    return [Item(id=f"{part}-{number}", payload={"examples": turns, **row}) for number, row in enumerate(rows)]
+
+
 def _rows(path: Path) -> list[dict[str, str]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
@@ -77,15 +86,11 @@ class Gsm8k:
     protocol = "gsm8k/1"
 
     def items(self, held_out: Path) -> Sequence[Item]:
-        examples = tuple(
-            turn
-            for row in _rows(held_out / "examples.jsonl")
-            for turn in (question_turn(row["question"]), Turn("assistant", row["answer"]))
-        )
-        return [
-            Item(id=f"test-{number}", payload={"examples": examples, **row})
-            for number, row in enumerate(_rows(held_out / "test.jsonl"))
-        ]
+        return _problems("test", _rows(held_out / "test.jsonl"), _rows(held_out / "examples.jsonl"))
+
+    def train_items(self, visible: Path) -> Sequence[Item]:
+        rows = _rows(visible / "train.jsonl")
+        return _problems("train", rows, worked_examples(rows))
 
     def episode(self, item: Item) -> Episode:
         messages = (*item.payload["examples"], question_turn(item.payload["question"]))

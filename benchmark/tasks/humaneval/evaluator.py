@@ -27,8 +27,10 @@ class HumanEval:
         self._court = Court()
 
     def items(self, held_out: Path) -> Sequence[Item]:
-        lines = (held_out / "problems.jsonl").read_text(encoding="utf-8").splitlines()
-        return [Item(id=row["task_id"], payload=row) for row in map(json.loads, lines)]
+        return _read(held_out / "problems.jsonl")
+
+    def train_items(self, visible: Path) -> Sequence[Item]:
+        return _read(visible / "train.jsonl")
 
     def episode(self, item: Item) -> Episode:
         """Raises: CourtFault: completions cannot be tried safely here."""
@@ -54,6 +56,11 @@ class HumanEval:
                 "cut_off_percent": 100 * sum(r.finish_reason == "length" for r in records) / n,
             },
         )
+
+
+def _read(path: Path) -> list[Item]:
+    rows = map(json.loads, path.read_text(encoding="utf-8").splitlines())
+    return [Item(id=row["task_id"], payload=row) for row in rows]
 
 
 def evaluator() -> HumanEval:

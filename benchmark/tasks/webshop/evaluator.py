@@ -20,8 +20,10 @@ class WebShop:
     protocol = "webshop/1"
 
     def items(self, held_out: Path) -> Sequence[Item]:
-        shop = Shop.open(held_out)
-        return [Item(id=goal.id, payload={"shop": shop, "goal": goal}) for goal in read_goals(held_out / "goals.jsonl")]
+        return _visits(held_out, "goals.jsonl")
+
+    def train_items(self, visible: Path) -> Sequence[Item]:
+        return _visits(visible, "train_goals.jsonl")
 
     def episode(self, item: Item) -> Episode:
         """Whatever raises in the shop is the grader's fault. What the checkpoint wrote is in the record's outputs."""
@@ -59,6 +61,11 @@ class WebShop:
                 "invalid_action_percent": 100 * sum(not step["valid"] for step in steps) / len(steps),
             },
         )
+
+
+def _visits(folder: Path, goals: str) -> list[Item]:
+    shop = Shop.open(folder)
+    return [Item(id=goal.id, payload={"shop": shop, "goal": goal}) for goal in read_goals(folder / goals)]
 
 
 def _prompt(session: Session, earlier: Sequence[tuple[str, str]], number: int) -> Prompt:
