@@ -40,7 +40,7 @@ def made(path: Path, events: int, megabytes: float) -> None:
     with path.open("w", encoding="utf-8") as file:
         file.write(json.dumps({"type": "system", "subtype": "init", "model": "m", "tools": [], **shared}) + "\n")
         for n in range(events // 2):
-            block: dict[str, Any] = {"type": "tool_use", "id": f"c{n}", "name": "Bash", "input": {"command": f"train --step {n}"}}
+            block: dict[str, Any] = {"type": "tool_use", "id": f"c{n}", "name": "Bash", "input": {"n": n}}
             usage = {"input_tokens": 8, "cache_read_input_tokens": 20_000, "output_tokens": 90}
             message = {"id": f"m{n}", "role": "assistant", "model": "m", "content": [block], "usage": usage}
             file.write(json.dumps({"type": "assistant", "message": message, **shared}) + "\n")
