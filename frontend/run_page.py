@@ -13,7 +13,11 @@ from frontend import ansi, formats
 from frontend.best_so_far import Point, points
 from frontend.figures.curve import AXES
 from frontend.run_faults import advice
+from frontend.run_machine import Machine, machine
+from frontend.run_methods import MethodCell, method_cells
+from frontend.run_metrics import MetricRow, metric_groups
 from grading.models import Baseline, Evaluation, EvaluationState, Submission, SubmissionState, Verdict
+from grading.services.records import RunAccount, run_account
 
 WAITING = (SubmissionState.RECEIVED, SubmissionState.QUEUED, SubmissionState.GRADING)
 COUNTED = (
@@ -41,6 +45,7 @@ class RunPage:
     """The baseline's."""
     log: AgentLog | None
     last_event_at: datetime | None
+    account: RunAccount
 
     @property
     def title(self) -> str:
@@ -138,6 +143,19 @@ class RunPage:
     def samples(self) -> int:
         return self.evaluated.n_expected if self.evaluated else 0
 
+    @cached_property
+    def methods(self) -> dict[int, MethodCell]:
+        """By submission."""
+        return method_cells(self.account)
+
+    @property
+    def metric_groups(self) -> list[tuple[str, list[MetricRow]]]:
+        return metric_groups(self.account.metrics)
+
+    @cached_property
+    def machine(self) -> Machine:
+        return machine(self.run)
+
     @property
     def advice(self) -> str:
         return advice(self.run.fault_code)
@@ -188,8 +206,9 @@ def _against(improvement: float) -> str:
 def run_page(run: Run) -> RunPage:
     """Read a run's page. `run` itself is read first: what is newer only adds."""
     seq = run.event_seq
-    submissions = Submission.objects.filter(run=run).select_related("verdict", "evaluation")
+    submissions = list(Submission.objects.filter(run=run).select_related("verdict", "evaluation"))
     baseline = Baseline.objects.select_related("evaluation__verdict").filter(run=run).first()
+    verdict = baseline.evaluation.verdict if baseline else None
     return RunPage(
         run=run,
         seq=seq,
@@ -197,4 +216,5 @@ def run_page(run: Run) -> RunPage:
         evaluation=baseline.evaluation if baseline else None,
         log=AgentLog.objects.filter(run=run).first(),
         last_event_at=RunEvent.objects.filter(run=run, seq=seq).values_list("at", flat=True).first(),
+        account=run_account(run, submissions=submissions, baseline=verdict.score if verdict else None),
     )

@@ -3,7 +3,7 @@
 from django.contrib.auth.views import LoginView, LogoutView
 from django.urls import path
 
-from frontend.views import leaderboard, queue, run, runs, trace, trace_event
+from frontend.views import leaderboard, queue, run, run_record, runs, trace, trace_event
 
 urlpatterns = [
     path("", leaderboard.leaderboard_page, name="leaderboard"),
@@ -24,6 +24,14 @@ urlpatterns = [
     path("runs/<slug:slug>/trace/<slug:key>/<int:seq>/raw", trace_event.trace_raw, name="trace-raw"),
     path(
         "runs/<slug:slug>/trace/<slug:key>/<int:seq>/images/<int:number>", trace_event.trace_image, name="trace-image"
+    ),
+    path("runs/<slug:slug>/report.md", run_record.run_report, name="run-report"),
+    path("runs/<slug:slug>/submissions/<int:a>..<int:b>/diff", run_record.run_diff, name="run-diff"),
+    path("runs/<slug:slug>/submissions/<int:number>/labels/", run_record.run_labels, name="run-labels"),
+    path(
+        "runs/<slug:slug>/submissions/<int:number>/labels/correct/",
+        run_record.run_label_correct,
+        name="run-label-correct",
     ),
     path("queue/", queue.queue, name="queue"),
     path(

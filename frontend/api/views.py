@@ -20,6 +20,7 @@ from frontend.api.permissions import OperateOrRead
 from frontend.api.serializers import RunCreateSerializer, RunEventSerializer, RunSerializer
 from grading.models import Submission
 from grading.selectors import baseline_score, submission_facts
+from grading.services.records import run_account
 
 EVENTS_MOST = 500
 FILTERS = ("state", "task", "agent", "driver", "mode", "base_model", "protocol", "origin")
@@ -85,3 +86,9 @@ class RunViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Gene
         baseline = baseline_score(run.pk)
         rows = Submission.objects.filter(run=run).select_related("verdict")
         return Response([submission_facts(row, baseline) for row in rows])
+
+    @extend_schema(responses={200: dict[str, Any]})
+    @action(detail=True)
+    def metrics(self, request: Request, slug: str) -> Response:
+        """Benchmark-native and process metrics with their definitions, and the reference's metrics.json."""
+        return Response(run_account(self.get_object()).metrics.as_data())

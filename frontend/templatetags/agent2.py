@@ -7,6 +7,7 @@ from django import template
 from frontend import formats
 from frontend.best_so_far import Point
 from frontend.leaderboard_rows import Cell, Column, Panel, Row
+from frontend.run_methods import MethodCell
 from frontend.run_page import RunPage
 
 register = template.Library()
@@ -30,6 +31,12 @@ def across(row: Row, panel: Panel) -> list[tuple[Column, Cell]]:
 def gain_in(point: Point, page: RunPage) -> float | None:
     """A submission's score minus its run's baseline."""
     return page.gain(point.score)
+
+
+@register.filter
+def method_in(point: Point, page: RunPage) -> MethodCell | None:
+    """A submission's method, its switch and its code."""
+    return page.methods.get(point.submission.number)
 
 
 @register.filter

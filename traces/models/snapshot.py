@@ -35,6 +35,8 @@ class CodeSnapshot(models.Model):
     digest = models.CharField(max_length=64, blank=True)
     """SHA-256 over names and digests: equal code has an equal one."""
     total_bytes = models.PositiveBigIntegerField(default=0)
+    log_bytes = models.PositiveBigIntegerField(default=0)
+    """How long the agent's log was then: what it ran before stands below that."""
     taken_at = models.DateTimeField(default=timezone.now)
     seconds = models.FloatField(default=0.0)
 

@@ -54,10 +54,8 @@ class TraceIngest:
         return self._transcript.read(offset, length)
 
     def feed(self, data: bytes) -> int:
-        """Events that became certain."""
-        events = self.reader.feed(data)
-        self._take(events)
-        return len(events)
+        """How many events became certain."""
+        return self._take(self.reader.each(data))
 
     def flush(self) -> None:
         """Everything certain so far can be read by others."""
@@ -77,11 +75,14 @@ class TraceIngest:
         for file in (self._transcript, self._bodies, self._search):
             file.close()
 
-    def _take(self, events: Iterable[TraceEvent]) -> None:
+    def _take(self, events: Iterable[TraceEvent]) -> int:
+        count = 0
         for event in events:
             self._add(event)
+            count += 1
             if len(self._rows) >= BATCH_EVENTS or self._bytes >= BATCH_BYTES:
                 self._store()
+        return count
 
     def _add(self, event: TraceEvent) -> None:
         text = event.text.encode("utf-8", "surrogatepass")

@@ -26,7 +26,7 @@ def label_next() -> bool:
     snapshot = CodeSnapshot.objects.unlabelled().select_related("run").first()
     if snapshot is None:
         return False
-    label_make(snapshot, commands=commands_before(snapshot.run, snapshot.taken_at))
+    label_make(snapshot, commands=commands_before(snapshot))
     return True
 
 
@@ -70,7 +70,7 @@ def labels_again(run: Run) -> int:
     changed = 0
     for snapshot in CodeSnapshot.objects.filter(run=run).select_related("run"):
         before = MethodLabel.objects.filter(run=run, number=snapshot.number, source=LabelSource.RULES).last()
-        commands = commands_before(run, snapshot.taken_at)
+        commands = commands_before(snapshot)
         if before is None or len(commands) > before.commands:
             after = label_make(snapshot, commands=commands)
             changed += before is None or after.methods != before.methods

@@ -1,6 +1,6 @@
 """When the log's lines arrived: a line of `bytes lines epoch-seconds` for each look at it that found something new."""
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -31,6 +31,18 @@ class LogTimes:
         """When the byte at `offset` of the raw log had arrived."""
         place = bisect_left(self.sizes, offset + 1)
         return datetime.fromtimestamp(self.moments[place], UTC) if place < len(self.sizes) else None
+
+
+def lines_within(path: Path, size: int, times: LogTimes) -> int:
+    """Lines that end within the first `size` bytes of the log. Raises: OSError."""
+    place = bisect_right(times.sizes, size) - 1
+    start, count = (times.sizes[place], times.lines[place]) if place >= 0 else (0, 0)
+    with path.open("rb") as source:
+        source.seek(start)
+        while start < size and (data := source.read(min(1 << 20, size - start))):
+            count += data.count(b"\n")
+            start += len(data)
+    return count
 
 
 def log_times(run: Run) -> LogTimes:

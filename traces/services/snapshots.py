@@ -6,6 +6,7 @@ import logging
 import os
 import time
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from django.db import DatabaseError, IntegrityError, connection, transaction
 
@@ -67,8 +68,13 @@ def _taken(run: Run, number: int, model_path: str, caps: Caps) -> CodeSnapshot:
         notes=walk.notes,
         digest=tree_digest(files),
         total_bytes=sum(size for _, size, _ in files.values()),
+        log_bytes=_size(run_folder(run) / "agent.log"),
         seconds=time.monotonic() - began,
     )
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.exists() else 0
 
 
 def tree_digest(files: Mapping[str, Sequence[object]]) -> str:

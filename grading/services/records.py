@@ -1,0 +1,104 @@
+"""A run's submissions, verdicts and labels brought together for its metrics and its report."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from benchmark.catalogue import tasks
+from benchmark.models import Run
+from grading.models import Submission, SubmissionState
+from grading.selectors import baseline_score
+from traces.methods.failures import FailureSuggestion, RunFacts, failure_suggestions
+from traces.models import CodeSnapshot, MethodLabel, Recording
+from traces.services.labels import labels_in_force, route_of
+from traces.services.metrics import RunMetrics, RunRecord, Scored, run_metrics
+from traces.services.report import run_report
+
+
+@dataclass(frozen=True)
+class RunAccount:
+    """Everything that was recorded of a run, in five queries."""
+
+    run: Run
+    recording: Recording | None
+    labels: dict[int, MethodLabel]
+    snapshots: dict[int, CodeSnapshot]
+    record: RunRecord
+    events: int
+
+    @cached_property
+    def metrics(self) -> RunMetrics:
+        return run_metrics(self.record)
+
+    @cached_property
+    def failures(self) -> tuple[FailureSuggestion, ...]:
+        """Suggested once the run has ended."""
+        return failure_suggestions(self._facts) if self.run.terminal else ()
+
+    @property
+    def _facts(self) -> RunFacts:
+        record, task = self.record, tasks().get(self.run.task)
+        return RunFacts(
+            scores=tuple(each.score for each in record.submissions),
+            error_codes=tuple(each.code or None for each in record.submissions),
+            methods=tuple(each.methods for each in record.submissions),
+            baseline=record.baseline,
+            is_interactive=task is not None and task.level == "L3",
+            code_files=record.code_files or 0,
+            events=self.events,
+            time_used_ratio=record.used_s / record.budget_s if record.used_s and record.budget_s else None,
+        )
+
+    def report(self) -> str:
+        """The run report, Markdown."""
+        return run_report(
+            self.run,
+            self.metrics,
+            labels=self.labels,
+            snapshots=self.snapshots,
+            failures=self.failures,
+            recording=self.recording,
+        )
+
+
+def run_account(run: Run, *, submissions: list[Submission] | None = None, baseline: float | None = None) -> RunAccount:
+    """Read a run's record; `submissions` with their verdicts and `baseline` where the caller has them."""
+    if submissions is None:
+        submissions = list(Submission.objects.filter(run=run).select_related("verdict"))
+        baseline = baseline_score(run.pk)
+    recording = Recording.objects.filter(run=run).select_related("trace").first()
+    labels = labels_in_force(run)
+    snapshots = {each.number: each for each in CodeSnapshot.objects.filter(run=run).defer("left_out")}
+    trace = recording.trace if recording else None
+    record = RunRecord(
+        budget_s=run.budget_s,
+        used_s=run.elapsed_s(),
+        baseline=baseline,
+        submissions=[_scored(each, labels.get(each.number)) for each in sorted(submissions, key=lambda s: s.number)],
+        route=route_of(labels),
+        code_files=recording.code_files if recording else None,
+        model_versions=recording.model_versions if recording else None,
+        labelled=len(labels),
+        facts=_runtime(run),
+    )
+    return RunAccount(run, recording, labels, snapshots, record, trace.event_count if trace else 0)
+
+
+def _scored(submission: Submission, label: MethodLabel | None) -> Scored:
+    verdict = submission.verdict
+    return Scored(
+        number=submission.number,
+        elapsed_s=submission.elapsed_s,
+        score=submission.score if submission.state == SubmissionState.GRADED else None,
+        code=verdict.code if verdict else "",
+        model_path=submission.model_path,
+        methods=label.words if label else (),
+        is_copy=submission.same_as == "baseline" or submission.intake.get("equals_base") is True,
+        is_waiting=not submission.ended,
+    )
+
+
+def _runtime(run: Run) -> dict[str, object]:
+    names = ("slug", "agent", "agent_version", "driver", "task", "protocol", "base_model", "mode", "budget_s", "state")
+    told: dict[str, object] = {name: getattr(run, name) for name in names}
+    times = {name: getattr(run, name) for name in ("started_at", "ended_at")}
+    return told | {name: moment.isoformat() if moment else None for name, moment in times.items()}
