@@ -15,14 +15,8 @@ import yaml
 from django.conf import settings
 
 from benchmark.tasks.data_contract import DataUnavailable
-from benchmark.tasks.folder_task import (
-    REASONING_GYM,
-    REASONING_GYM_FOLDER,
-    BadFolder,
-    is_described,
-    is_samples_folder,
-    recipe_of,
-)
+from benchmark.tasks.folder_task import REASONING_GYM, is_described, is_samples_folder, recipe_of
+from benchmark.tasks.folder_task_yaml import REASONING_GYM_FOLDER, BadFolder
 from benchmark.tasks.services_contract import Need
 
 SHIPPED_AGENTS = Path(__file__).parent / "agents"

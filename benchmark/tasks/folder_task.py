@@ -11,14 +11,10 @@ from typing import Any, Protocol
 
 from benchmark.tasks.contract import Evaluator
 from benchmark.tasks.data_contract import DataTarget
+from benchmark.tasks.folder_task_yaml import read_yaml
 
 REASONING_GYM = "reasoning-gym:"
 SAMPLES_MODE = "per_sample"
-REASONING_GYM_FOLDER = Path(__file__).parent / "reasoning_gym"
-
-
-class BadFolder(Exception):
-    """The folder is no usable task; the message names the file and what is wrong with it."""
 
 
 class Recipe(Protocol):
@@ -64,24 +60,3 @@ def is_samples_folder(folder: Path) -> bool:
     if folder.name.startswith("_") or not all((folder / name).is_file() for name in ("config.yaml", "eval.py")):
         return False
     return bool(read_yaml(folder / "config.yaml").get("eval_mode", SAMPLES_MODE) == SAMPLES_MODE)
-
-
-def read_yaml(path: Path) -> dict[str, Any]:
-    """Raises: BadFolder."""
-    import yaml  # not at the top: tasks with an evaluator of their own do without
-
-    try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise BadFolder(f"{path} cannot be read: {error}") from error
-    if not isinstance(content, dict):
-        raise BadFolder(f"{path} must be a mapping.")
-    return content
-
-
-def whole_number(about: Mapping[str, Any], key: str, default: int | None, path: Path) -> int | None:
-    """A positive whole number of a YAML file. Raises: BadFolder."""
-    value = about.get(key, default)
-    if value is None or (isinstance(value, int) and not isinstance(value, bool) and value > 0):
-        return value
-    raise BadFolder(f"{path}: {key} must be a positive whole number, not {value!r}.")

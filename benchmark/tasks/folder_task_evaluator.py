@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from benchmark.tasks.contract import Episode, Item, Metrics, Outcome, Prompt, Record, Turn
-from benchmark.tasks.folder_task import BadFolder
 from benchmark.tasks.folder_task_split import Row, question_text, read_rows
+from benchmark.tasks.folder_task_yaml import BadFolder
 
 if TYPE_CHECKING:
     from benchmark.tasks.folder_task_samples import SamplesRecipe

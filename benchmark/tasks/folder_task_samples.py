@@ -12,8 +12,8 @@ from typing import Any
 
 from benchmark.tasks.contract import Evaluator
 from benchmark.tasks.data_contract import DataTarget
-from benchmark.tasks.folder_task import BadFolder, whole_number
 from benchmark.tasks.folder_task_split import held_out_size, split
+from benchmark.tasks.folder_task_yaml import BadFolder, whole_number
 
 PROMPTS = ("text", "chat")
 MAX_TOKENS = 2048

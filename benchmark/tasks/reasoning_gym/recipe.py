@@ -14,7 +14,7 @@ from typing import Any
 
 from benchmark.tasks.contract import Evaluator
 from benchmark.tasks.data_contract import DataTarget
-from benchmark.tasks.folder_task import REASONING_GYM_FOLDER, BadFolder, whole_number
+from benchmark.tasks.folder_task_yaml import REASONING_GYM_FOLDER, BadFolder, whole_number
 
 NAME = re.compile(r"[a-z0-9_]{1,40}")
 HELD_OUT, VISIBLE, MAX_TOKENS = 200, 1000, 2048

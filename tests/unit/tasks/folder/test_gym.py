@@ -11,7 +11,8 @@ import pytest
 from benchmark import catalogue
 from benchmark.tasks.contract import Completion, Item, Outcome, Record
 from benchmark.tasks.data_contract import DataTarget, DataUnavailable
-from benchmark.tasks.folder_task import REASONING_GYM_FOLDER, BadFolder, recipe_of
+from benchmark.tasks.folder_task import recipe_of
+from benchmark.tasks.folder_task_yaml import REASONING_GYM_FOLDER, BadFolder
 from benchmark.tasks.reasoning_gym.guard import EVALUATED, PARSED, may_be_scored
 from benchmark.tasks.reasoning_gym.gym_evaluator import GymEvaluator, tagged_answer
 from benchmark.tasks.reasoning_gym.recipe import GymRecipe

@@ -11,8 +11,9 @@ from benchmark import catalogue
 from benchmark.services.task_data import task_data
 from benchmark.tasks.contract import Completion, Evaluator, Item, Outcome, Record
 from benchmark.tasks.data_contract import DataTarget, DataUnavailable
-from benchmark.tasks.folder_task import BadFolder, recipe_of
+from benchmark.tasks.folder_task import recipe_of
 from benchmark.tasks.folder_task_evaluator import ScoringFault
+from benchmark.tasks.folder_task_yaml import BadFolder
 from grading.runner.faults import InfraFault
 from grading.runner.task_loading import load_evaluator
 from tests.unit.tasks.folder.conftest import Smith, numbered
