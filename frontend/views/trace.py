@@ -111,7 +111,8 @@ def trace_search(request: HttpRequest, slug: str) -> HttpResponse:
     """Numbers of matching events with text around each match; without words, only how many pass the filters."""
     page, shown = _shown(request, slug)
     if not page.q:
-        return JsonResponse({"count": count_of(shown, page.filters), "events": shown.event_count, "reading": page.reading})
+        count = count_of(shown, page.filters)
+        return JsonResponse({"count": count, "events": shown.event_count, "reading": page.reading})
     try:
         hits = found(shown, page.q, page.filters, number_in(request, "after") or 0)
     except OSError:

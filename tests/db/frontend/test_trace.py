@@ -88,7 +88,6 @@ def test_hostile_text_stays_text_everywhere(anonymous: Client, tmp_path: Path) -
     found = [match[0] for page in pages for match in HARMFUL.finditer(page)]
     assert found == []
     assert "&lt;script&gt;window.__xss=1" in pages[0]
-    assert "14" not in re.sub(r"[^{}%|:0-9a-z' ]", "", pages[0]).split("{{ 7|add:7 }}")[0][-3:]
     assert "{{ 7|add:7 }}" in pages[0]
 
 
@@ -183,7 +182,8 @@ def test_the_raw_record_is_a_download_word_for_word(anonymous: Client, tmp_path:
 
 def test_a_long_result_comes_in_pieces_that_join_to_the_whole(anonymous: Client, tmp_path: Path) -> None:
     run, script = run_new(), Script()
-    told = "".join(f"zeile {number} äöü 🚀 \x1b[3{number % 7}mfarbe\x1b[0m\n" for number in range(3000)) + "Ende. " * 6000
+    lines = [f"zeile {number} äöü 🚀 \x1b[3{number % 7}mfarbe\x1b[0m\n" for number in range(3000)]
+    told = "".join(lines) + "Ende. " * 6000
     script.call("Bash", {"command": "seq"}, told)
     trace = stored(run, script, tmp_path)
     seq, offset, pieces = seq_of(trace, EventKind.TOOL_CALL), 0, []
