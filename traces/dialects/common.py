@@ -1,11 +1,14 @@
 """What all dialects share: base classes, times, and text out of content in its many shapes."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any, ClassVar
 
 from traces.contract import DocumentHead, EventKind, ReadBack, Record, Tokens, TraceEvent
+
+WRONG_SHAPE = (AttributeError, TypeError, ValueError, KeyError, IndexError, OverflowError, RecursionError)
+"""What a dialect raises on values of another type than the agent's own programs write."""
 
 
 class _Base:
@@ -40,6 +43,14 @@ class DocumentBase(_Base):
     @classmethod
     def opens(cls, path: tuple[str | int, ...]) -> bool:
         return not path
+
+
+def guarded(record: Record, work: Callable[[], Iterable[TraceEvent]]) -> list[TraceEvent]:
+    """What `work` makes of the record; the record as a raw event when its shape is not the expected one."""
+    try:
+        return list(work())
+    except WRONG_SHAPE:
+        return [event(record, EventKind.RAW, as_json(record.value), detail={"reason": "unknown"})]
 
 
 def event(record: Record, kind: EventKind, text: str = "", **values: Any) -> TraceEvent:
@@ -189,3 +200,13 @@ def decoded(arguments: Any) -> Any:
         except (ValueError, RecursionError):
             return arguments
     return arguments
+
+
+def parsed(data: bytes) -> Any:
+    """JSON, with invalid UTF-8 replaced. Raises: ValueError."""
+    try:
+        return json.loads(data)
+    except UnicodeDecodeError:
+        return json.loads(data.decode("utf-8", "replace"))
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error

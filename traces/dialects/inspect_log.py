@@ -3,7 +3,6 @@
 Long texts stand in a sample's `attachments`, behind its events: these are looked up again at the sample's end.
 """
 
-import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -15,11 +14,13 @@ from traces.dialects.common import (
     as_json,
     count,
     event,
+    guarded,
     images_in,
     items,
     mapping,
     moment,
     name_of,
+    parsed,
     some,
     text_of,
 )
@@ -52,7 +53,7 @@ class InspectLog(DocumentBase):
         inner = _inner(record.path)
         if record.closed:
             ends = not inner and (record.path[:1] == ("samples",) or not record.path)
-            return list(self._sample_ended()) if ends else ()
+            return self._sample_ended() if ends else ()
         place = (record.offset, record.length, record.line)
         match inner:
             case ("messages", int()):
@@ -81,24 +82,33 @@ class InspectLog(DocumentBase):
     def _sample_ended(self) -> Iterator[TraceEvent]:
         sample, self._sample = self._sample, _Sample()
         told = False
-        for offset, length, line in sample.system if sample.events else ():  # no event tells these
-            record = Record(json.loads(self.read_back(offset, length)), line, offset, length)
-            yield from _message(record, self._resolved(record.value, sample), session=sample.identity)
-        for offset, length, line in sample.events:
-            record = Record(json.loads(self.read_back(offset, length)), line, offset, length)
-            for found in _told(record, self._resolved(record.value, sample), sample.identity):
+        for record in self._again(sample.system) if sample.events else ():  # no event tells these
+            yield from self._said(record, sample)
+        for record in self._again(sample.events):
+            for found in self._happened(record, sample):
                 told = told or found.kind in (EventKind.ASSISTANT, EventKind.TOOL_CALL)
                 yield found
-        if not told:
-            for offset, length, line in sample.messages:
-                record = Record(json.loads(self.read_back(offset, length)), line, offset, length)
-                yield from _message(record, self._resolved(record.value, sample), session=sample.identity)
+        for record in self._again(sample.messages) if not told else ():
+            yield from self._said(record, sample)
+
+    def _again(self, places: list[Place]) -> Iterator[Record]:
+        for offset, length, line in places:
+            yield Record(parsed(self.read_back(offset, length)), line, offset, length)
+
+    def _happened(self, record: Record, sample: "_Sample") -> list[TraceEvent]:
+        return guarded(record, lambda: _told(record, self._resolved(record.value, sample), sample.identity))
+
+    def _said(self, record: Record, sample: "_Sample") -> list[TraceEvent]:
+        def work() -> Iterator[TraceEvent]:
+            return _message(record, self._resolved(record.value, sample), session=sample.identity)
+
+        return guarded(record, work)
 
     def _resolved(self, value: Any, sample: "_Sample", depth: int = 0) -> Any:
         """`value` with references replaced by the attached texts."""
         if isinstance(value, str) and value.startswith(REFERENCES):
             place = sample.attachments.get(value.partition("://")[2])
-            return json.loads(self.read_back(*place[:2])) if place else value
+            return parsed(self.read_back(*place[:2])) if place else value
         if isinstance(value, dict) and depth < 40:
             return {key: self._resolved(item, sample, depth + 1) for key, item in value.items()}
         if isinstance(value, list) and depth < 40:

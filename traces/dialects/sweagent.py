@@ -1,12 +1,12 @@
 """SWE-agent's `.traj`: `{trajectory, history, info}`. Both lists tell the same; the history tells more."""
 
-import json
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Any
 
 from traces.contract import Basis, DocumentHead, EventKind, Record, Tokens, TraceEvent
 from traces.dialects.chat import ROLES, thinking, tool_calls
-from traces.dialects.common import DocumentBase, count, event, mapping, money, name_of, some, text_of
+from traces.dialects.common import DocumentBase, count, event, guarded, mapping, money, name_of, parsed, some, text_of
 
 
 class SweAgent(DocumentBase):
@@ -51,8 +51,8 @@ class SweAgent(DocumentBase):
     def finish(self) -> Iterable[TraceEvent]:
         if not self._has_history:
             for offset, length, line in self._held:
-                step = Record(json.loads(self.read_back(offset, length)), line, offset, length)
-                yield from self._step(step)
+                step = Record(parsed(self.read_back(offset, length)), line, offset, length)
+                yield from guarded(step, partial(self._step, step))
         self._held = []
 
     def _message(self, record: Record, message: Any) -> Iterator[TraceEvent]:

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
+from traces.dialects.common import parsed
+
 STAMP = re.compile(rb"\[(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?)(Z|[+-]\d\d:\d\d)?\] ?")
 """PostTrainBench's wrapper puts one in front of every line."""
 _RECORD = re.compile(
@@ -34,16 +36,6 @@ def stamped(line: bytes) -> tuple[datetime | None, int]:
         return (at if at.tzinfo else at.replace(tzinfo=UTC)).astimezone(UTC), found.end()
     except (ValueError, OverflowError):
         return None, 0
-
-
-def parsed(data: bytes) -> Any:
-    """JSON, with invalid UTF-8 replaced. Raises: ValueError."""
-    try:
-        return json.loads(data)
-    except UnicodeDecodeError:
-        return json.loads(data.decode("utf-8", "replace"))
-    except RecursionError as error:
-        raise ValueError("nested too deeply") from error
 
 
 def parts(line: bytes, start: int, known: Callable[[dict[str, Any]], bool]) -> Iterator[Part]:

@@ -9,11 +9,11 @@ from typing import Any, Protocol
 from benchmark.masking import Masker
 from traces.contract import EventKind, Record, TraceEvent
 from traces.dialects import document_dialect, line_dialect, recognised
-from traces.dialects.common import DocumentBase, LineBase
+from traces.dialects.common import WRONG_SHAPE, DocumentBase, LineBase, parsed
 from traces.reading.archive import ZIP, Expansion
 from traces.reading.documents import Broken, DocumentSplitter, Leaf
 from traces.reading.head import HEAD, document_head, is_decided
-from traces.reading.lines import parsed, parts, stamped
+from traces.reading.lines import parts, stamped
 from traces.reading.masked import MaskedStream
 from traces.reading.numbering import Numbering
 from traces.reading.summary import Summary
@@ -78,16 +78,20 @@ class Reader:
         self._current: LineBase | None = None
 
     def feed(self, data: bytes) -> list[TraceEvent]:
+        return list(self.each(data))
+
+    def each(self, data: bytes) -> Iterator[TraceEvent]:
+        """`feed`, one event at a time: the end of a document may tell all of it. Must be consumed."""
         if self._start is not None:
             data, self._start = self._start + data, None
             if len(data) < len(ZIP) and ZIP.startswith(data):
                 self._start = data
-                return []
+                return
             self._archive = Expansion() if data.startswith(ZIP) else None
         if self._archive is not None:
             self._archive.write(data)
-            return []
-        return self._read(self.stream.feed(data))
+            return
+        yield from self._read(self.stream.feed(data))
 
     def finish(self) -> Iterator[TraceEvent]:
         start, self._start = self._start, None
@@ -103,14 +107,13 @@ class Reader:
         if self.stream.withheld:
             self.summary.notes.append(f"{self.stream.withheld} lines withheld: masking failed")
 
-    def _read(self, data: bytes) -> list[TraceEvent]:
-        if not data:
-            return []
-        self._spool.write(data)
-        return self._numbered(self._taken(data))
+    def _read(self, data: bytes) -> Iterator[TraceEvent]:
+        if data:
+            self._spool.write(data)
+            yield from self._numbered(self._taken(data))
 
-    def _numbered(self, events: Iterable[TraceEvent]) -> list[TraceEvent]:
-        return [self._numbering.numbered(event) for event in events]
+    def _numbered(self, events: Iterable[TraceEvent]) -> Iterator[TraceEvent]:
+        return map(self._numbering.numbered, events)
 
     def _taken(self, data: bytes, *, final: bool = False) -> Iterator[TraceEvent]:
         rest = data
@@ -269,8 +272,8 @@ class Reader:
         try:
             events = dialect.record(record) if dialect is not None else None
             found = list(events) if events is not None else None
-        except (AttributeError, TypeError, ValueError, KeyError, IndexError, OverflowError, RecursionError):
-            found = None  # a value of another type than the dialect's own programs write
+        except WRONG_SHAPE:
+            found = None
         if found is None:
             yield _raw(data, (record.line, record.offset, record.length), "unknown", record.at)
         elif not found:

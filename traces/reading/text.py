@@ -5,7 +5,7 @@ from datetime import datetime
 
 from traces.contract import EventKind, TraceEvent
 
-GROUP_LINES = 20
+GROUP_LINES = 50
 GROUP_BYTES = 4096
 
 

@@ -144,13 +144,14 @@ def test_the_check_finds_faults() -> None:
     }
     assert atif_faults(good) == []
     step = good["steps"][0]
-    for change in (
+    changes: list[dict[str, Any]] = [
         {"step_id": 2},
         {"source": "person"},
         {"novelty": 1},
         {"tool_calls": []},
         {"timestamp": "yesterday"},
         {"observation": {"results": [{"source_call_id": "nowhere", "content": ""}]}},
-    ):
+    ]
+    for change in changes:
         assert atif_faults({**good, "steps": [{**step, **change}]}), change
     assert atif_faults({**good, "steps": []})

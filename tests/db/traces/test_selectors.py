@@ -3,6 +3,7 @@
 import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,11 +20,15 @@ STEPS = 40
 
 def lines() -> bytes:
     """Line 1 begins the session; then a call on each even line and its result on the next."""
-    out = [{"type": "init", "timestamp": START.isoformat(), "session_id": "s", "model": "m"}]
+    out: list[dict[str, Any]] = [{"type": "init", "timestamp": START.isoformat(), "session_id": "s", "model": "m"}]
     for n in range(STEPS):
         at = (START + timedelta(seconds=10 * n)).isoformat()
         later = (START + timedelta(seconds=10 * n + 4)).isoformat()
-        call = {"tool_name": "shell", "tool_id": f"c{n}", "parameters": {"command": f"train --step {n}"}}
+        call: dict[str, Any] = {
+            "tool_name": "shell",
+            "tool_id": f"c{n}",
+            "parameters": {"command": f"train --step {n}"},
+        }
         out.append({"type": "tool_use", "timestamp": at, **call})
         result = {"tool_id": f"c{n}", "status": "success", "output": f"Loss of step {n} is Größe {n % 7}"}
         out.append({"type": "tool_result", "timestamp": later, **result})

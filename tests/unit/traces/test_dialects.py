@@ -201,7 +201,7 @@ def test_gemini_joins_pieces_and_reads_two_runs() -> None:
     def at(second: int) -> str:
         return f"2026-01-01T00:00:{second:02}Z"
 
-    run = (
+    run: list[dict[str, Any]] = [
         {"type": "init", "timestamp": at(0), "session_id": "g", "model": "m"},
         *(
             {"type": "message", "timestamp": at(n), "role": "assistant", "content": f"{n} ", "delta": True}
@@ -213,7 +213,7 @@ def test_gemini_joins_pieces_and_reads_two_runs() -> None:
             "status": "success",
             "stats": {"input_tokens": 7, "output_tokens": 3, "cached": 2},
         },
-    )
+    ]
     second = [{**line, "session_id": "h"} if line["type"] == "init" else line for line in run]
     events, summary = read(jsonl(*run, *second))
     assert kinds(events) == ["session", "assistant", "result"] * 2

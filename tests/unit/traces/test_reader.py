@@ -203,10 +203,10 @@ def test_time_stamps_of_a_wrapper_are_taken_off() -> None:
 
 
 def test_text_without_any_record_is_grouped() -> None:
-    data = b"".join(b"line %d\n" % n for n in range(45))
+    data = b"".join(b"line %d\n" % n for n in range(120))
     events, summary = read(data)
-    assert [event.detail["lines"] for event in events] == [20, 20, 5]
-    assert [event.line for event in events] == [1, 21, 41]
+    assert [event.detail["lines"] for event in events] == [50, 50, 20]
+    assert [event.line for event in events] == [1, 51, 101]
     assert "\n".join(event.text for event in events).encode() + b"\n" == data
     assert summary.dialects == []
 
@@ -267,6 +267,38 @@ def test_records_of_the_wrong_shape_are_never_an_error(records: list[dict[str, o
     assert summary.records == len(records)
     lines = {event.line for event in events}
     assert len(lines) + summary.merged >= len(records)
+
+
+_heads = st.sampled_from(
+    [
+        {"schema_version": "ATIF-v1.6"},
+        {"version": 2, "eval": {}},
+        {"id": 1, "epoch": 1, "input": ""},
+        {"trajectory_format": "m", "messages": []},
+        {"trajectory": []},
+        {"history": []},
+        {"instruction": ""},
+        {"info": {"id": "ses_1"}, "messages": []},
+    ]
+)
+_parts = st.sampled_from(
+    ["steps", "messages", "history", "trajectory", "samples", "events", "attachments", "info", "agent", "final_metrics"]
+)
+_items = _json | st.lists(
+    st.dictionaries(st.sampled_from([*KEYS, "event", "output", "state", "info", "parts", "tool_calls"]), _json),
+    max_size=4,
+)
+
+
+@settings(max_examples=400, deadline=None)
+@given(_heads, st.dictionaries(_parts, _items, max_size=4), st.integers(1, 90))
+def test_documents_of_the_wrong_shape_are_never_an_error(
+    head: dict[str, object], rest: dict[str, object], size: int
+) -> None:
+    data = json.dumps({**head, **rest}).encode()
+    events, summary = read(data, size)
+    assert facts(events) == facts(read(data)[0])
+    assert summary.records == 0 or len(events) + summary.merged > 0
 
 
 def test_every_real_transcript_is_the_same_in_pieces(shared_data: Path) -> None:
