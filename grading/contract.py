@@ -11,7 +11,10 @@ Fault = Literal["artifact", "infra"]
 
 @dataclass(frozen=True)
 class Finding:
-    """Something wrong or odd: E_* refuses the checkpoint, W_* goes with a score, F_* withholds it, I_* is ours."""
+    """Something wrong or odd: E_* refuses the checkpoint, W_* goes with a score, I_* is ours.
+
+    F_* goes with a score that looks like gaming the grader, so that people see both.
+    """
 
     code: str
     message: str

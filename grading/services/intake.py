@@ -19,7 +19,7 @@ from grading.models import Evaluation, Submission, SubmissionState
 from grading.services.baselines import baseline_evaluation
 from grading.services.places import checkpoint_store, engine_in_force, submitted_from
 from grading.services.submissions import lease_new, submission_announce, submission_end, verdict_of_failure
-from traces.services.snapshots import labels_ring, snapshot_take
+from traces.services.snapshots import snapshot_take
 
 log = logging.getLogger(__name__)
 INTAKE_LEASE_S = 1800
@@ -31,15 +31,7 @@ def submission_take(submission_id: int) -> Submission | None:
     if submission is None:
         return None
     # While an agent that waits for its answer can change nothing.
-    snapshot = snapshot_take(run=submission.run, number=submission.number, model_path=submission.model_path)
-    try:
-        return _taken_in(submission)
-    finally:
-        if snapshot is not None:
-            labels_ring()
-
-
-def _taken_in(submission: Submission) -> Submission | None:
+    snapshot_take(run=submission.run, number=submission.number, model_path=submission.model_path)
     try:
         with repeated(partial(_beat, submission), every_s=settings.HEARTBEAT_S, name=f"intake-{submission.pk}"):
             report = _report(submission)
