@@ -13,17 +13,21 @@ from benchmark.tasks.services_contract import ServiceFault
 
 @dataclass(frozen=True)
 class Prompt:
-    """What the checkpoint reads: `messages` for a chat template, else raw `text`. `stop` strings end what it writes."""
+    """What the checkpoint reads: `messages` for a chat template, else raw `text`. `stop` strings end what it writes.
 
+    `item` is the id of the item that is played.
+    """
+
+    item: str
     text: str
     messages: list[dict[str, str]]
     max_tokens: int
     stop: tuple[str, ...]
 
     @classmethod
-    def of(cls, asked: contract.Prompt) -> "Prompt":
+    def of(cls, item: str, asked: contract.Prompt) -> "Prompt":
         messages = [{"role": turn.role, "content": turn.content} for turn in asked.messages]
-        return cls(asked.text, messages, asked.max_tokens, asked.stop)
+        return cls(item, asked.text, messages, asked.max_tokens, asked.stop)
 
 
 Generate = Callable[[list[Prompt]], Sequence[str]]
@@ -76,7 +80,8 @@ class _Seat:
 
     def _take(self, completion: Completion | None) -> None:
         try:
-            self.prompt = Prompt.of(next(self._episode) if completion is None else self._episode.send(completion))
+            asked = next(self._episode) if completion is None else self._episode.send(completion)
+            self.prompt = Prompt.of(self.trajectory.item, asked)
         except StopIteration as end:
             self.prompt = None
             self._finish(end.value)

@@ -5,6 +5,7 @@ from typing import Any
 from rest_framework import serializers
 
 from benchmark.models import Mode, Run, RunEvent
+from benchmark.services.protocols import protocol_is_ranked
 from grading.selectors import standing
 
 
@@ -14,6 +15,7 @@ class RunSerializer(serializers.ModelSerializer[Run]):
     baseline_score = serializers.SerializerMethodField()
     best_score = serializers.SerializerMethodField()
     improvement = serializers.SerializerMethodField()
+    ranked = serializers.SerializerMethodField(help_text="False: a limited protocol is never ranked.")
 
     class Meta:
         model = Run
@@ -45,6 +47,7 @@ class RunSerializer(serializers.ModelSerializer[Run]):
             "baseline_score",
             "best_score",
             "improvement",
+            "ranked",
         )
 
     def get_baseline_score(self, run: Run) -> float | None:
@@ -52,6 +55,9 @@ class RunSerializer(serializers.ModelSerializer[Run]):
 
     def get_best_score(self, run: Run) -> float | None:
         return standing(run).best
+
+    def get_ranked(self, run: Run) -> bool:
+        return protocol_is_ranked(run.protocol)
 
     def get_improvement(self, run: Run) -> float | None:
         return standing(run).improvement

@@ -10,6 +10,7 @@ from benchmark.tasks.services_contract import ServiceFault
 from grading.runner.advancing import Advancing, Step, advancing
 from grading.runner.engines.protocol import Engine
 from grading.runner.faults import GradingFault, InfraFault, first_line
+from grading.runner.hearing import heard
 from grading.runner.prompts import Encoder
 
 
@@ -19,14 +20,20 @@ class _Playing:
     episode: Episode
     prompts: list[str] = field(default_factory=list)
     completions: list[Completion] = field(default_factory=list)
+    outputs: list[str] = field(default_factory=list)
+    """For the record."""
+    max_tokens: int = 0
+    """Of the last prompt."""
 
     def advance(self, completion: Completion | None) -> Prompt | Outcome:
         """The next prompt, or how it ended. Raises: InfraFault: the evaluator raised."""
         try:
             if completion is None:
                 return next(self.episode)
-            self.completions.append(completion)
-            return self.episode.send(completion)
+            spoken, recorded = heard(completion, self.max_tokens)
+            self.completions.append(spoken)
+            self.outputs.append(recorded)
+            return self.episode.send(spoken)
         except StopIteration as end:
             if isinstance(end.value, Outcome):
                 return end.value
@@ -43,7 +50,7 @@ class _Playing:
         return Record(
             item_id=self.item.id,
             prompt_sha256=hashlib.sha256("\0".join(self.prompts).encode()).hexdigest(),
-            outputs=tuple(c.text for c in self.completions),
+            outputs=tuple(self.outputs),
             answer=outcome.answer,
             reward=outcome.reward,
             tokens=sum(c.tokens for c in self.completions),
@@ -108,6 +115,7 @@ class EpisodeDriver:
             return
         text, request = self._encoder.encode(step, first=not playing.prompts)
         playing.prompts.append(text)
+        playing.max_tokens = step.max_tokens
         if request is None:
             self._continue(key, Completion(text="", tokens=0, finish_reason="length"), episodes)
             return

@@ -43,12 +43,10 @@ def shops(prompt: Prompt) -> str:
 
 
 def lives(prompt: Prompt) -> str:
-    """Plays the walkthrough of the game whose opening it sees, one command for each step taken."""
-    _, _, own = prompt.text.rpartition("Now your task.")
-    opening = own.strip().partition("\n>")[0]
-    if opening not in walkthroughs:
-        walkthroughs[opening] = json.loads(games.read(f"{next(order).id}/game.tw-pddl"))["walkthrough"]
-    return str(walkthroughs[opening][own.count("\n> ")])
+    """Plays the game's walkthrough, one command for each step taken."""
+    with zipfile.ZipFile(DATA / "train.zip") as games:
+        walkthrough = json.loads(games.read(f"{prompt.item}/game.tw-pddl"))["walkthrough"]
+    return str(walkthrough[prompt.text.rpartition("Now your task.")[2].count("\n> ")])
 
 
 def researches(prompt: Prompt) -> str:
@@ -66,9 +64,6 @@ POLICIES: dict[str, Callable[[Prompt], str]] = {
     "deepsearchqa": researches,
 }
 chosen = items()[: int(sys.argv[1])]
-walkthroughs: dict[str, list[str]] = {}
-if os.environ["TASK"] == "alfworld":
-    games, order = zipfile.ZipFile(DATA / "train.zip"), iter(chosen)
 policy = POLICIES[os.environ["TASK"]]
 calls: list[int] = []
 
