@@ -61,7 +61,7 @@ def fresh_database() -> Iterator[None]:
     django.setup()
     from django.test.utils import setup_databases, teardown_databases
 
-    held = setup_databases(verbosity=0, interactive=False)
+    held = setup_databases(verbosity=0, interactive=False, serialized_aliases=set())
     try:
         yield
     finally:
