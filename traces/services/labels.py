@@ -34,12 +34,16 @@ def label_make(snapshot: CodeSnapshot, *, commands: Iterable[str]) -> MethodLabe
     """Judge one submission's code and store what came of it. Code that cannot be judged gets a label that says so."""
     given = list(commands)
     try:
-        report = label_apart(
-            files={path: entry[0] for path, entry in snapshot.files.items()},
-            store=code_store(),
-            commands=given,
-            model_path=snapshot.model_path,
-            base_model_path=f"models/{base_model_name(snapshot.run.base_model)}",
+        report = (
+            {}
+            if not snapshot.files
+            else label_apart(
+                files={path: entry[0] for path, entry in snapshot.files.items()},
+                store=code_store(),
+                commands=given,
+                model_path=snapshot.model_path,
+                base_model_path=f"models/{base_model_name(snapshot.run.base_model)}",
+            )
         )
     except LabellerFailed as error:
         log.warning("%s: %s", snapshot, error)

@@ -46,9 +46,10 @@ def say(**record: Any) -> None:
 
 def call(number: int, command: str) -> None:
     content = [{"type": "tool_use", "id": f"c{number}", "name": "Bash", "input": {"command": command}}]
-    say(type="assistant", parent_tool_use_id=None, message={"id": f"m{number}", "role": "assistant", "content": content})
-    content = [{"type": "tool_result", "tool_use_id": f"c{number}", "content": "done", "is_error": False}]
-    say(type="user", parent_tool_use_id=None, message={"role": "user", "content": content})
+    message = {"id": f"m{number}", "role": "assistant", "content": content}
+    say(type="assistant", parent_tool_use_id=None, message=message)
+    result = {"type": "tool_result", "tool_use_id": f"c{number}", "content": "done", "is_error": False}
+    say(type="user", parent_tool_use_id=None, message={"role": "user", "content": [result]})
 
 
 def checkpoint(number: int) -> str:
@@ -85,7 +86,8 @@ def two_methods() -> None:
     time.sleep(3)
     submit(checkpoint(2))
     (ROOT / "summary.md").write_text("# Summary\n\n1. SFT, then GRPO on it.\n")
-    (ROOT / "summary.jsonl").write_text(json.dumps({"iteration": 1, "train_type": "SFT", "score": 1.0}) + "\nnot json\n")
+    entry = {"iteration": 1, "train_type": "SFT", "score": 1.0}
+    (ROOT / "summary.jsonl").write_text(json.dumps(entry) + "\nnot json\n")
 
 
 def tamper() -> None:
