@@ -1,0 +1,74 @@
+"""Queues of runs to label: making one, taking the next run, giving one back."""
+
+from collections.abc import Sequence
+
+from django.contrib.auth.models import User
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.db.models import Count, Exists, OuterRef, QuerySet, Subquery
+from django.db.models.functions import Coalesce
+from django.utils import timezone
+
+from benchmark.models import Run
+from traces.models import Annotation, Labelling, LabellingQueue, QueuedRun
+
+RUNS_MOST = 1000
+ANNOTATORS_MOST = 20
+
+
+def queue_create(*, name: str, slugs: Sequence[str], annotators: int, created_by: User) -> LabellingQueue:
+    """A queue of ended runs in the order given; a run named twice counts once.
+
+    Raises: ValidationError, by field.
+    """
+    wanted = list(dict.fromkeys(slugs))
+    known = {run.slug: run for run in Run.objects.filter(slug__in=wanted[:RUNS_MOST])}
+    problems: dict[str, str] = {}
+    if not name.strip() or len(name.strip()) > 120:
+        problems["name"] = "Give a name of at most 120 characters."
+    elif LabellingQueue.objects.filter(name=name.strip()).exists():
+        problems["name"] = "There is a queue of this name."
+    if not 1 <= annotators <= ANNOTATORS_MOST:
+        problems["annotators"] = f"Between 1 and {ANNOTATORS_MOST}; agreement needs at least 2."
+    if not wanted or len(wanted) > RUNS_MOST:
+        problems["runs"] = f"Name 1 to {RUNS_MOST} runs by their ids."
+    elif missing := [slug for slug in wanted if slug not in known]:
+        problems["runs"] = f"No such run: {', '.join(missing[:5])}."
+    elif going := [slug for slug in wanted if not known[slug].terminal]:
+        problems["runs"] = f"Not ended yet: {', '.join(going[:5])}."
+    if problems:
+        raise ValidationError(problems)
+    with transaction.atomic():
+        queue = LabellingQueue.objects.create(name=name.strip(), annotators=annotators, created_by=created_by)
+        QueuedRun.objects.bulk_create(
+            QueuedRun(queue=queue, run=known[slug], position=place) for place, slug in enumerate(wanted, start=1)
+        )
+    return queue
+
+
+def run_claim(*, queue: LabellingQueue, author: User) -> Labelling | None:
+    """One's open run of the queue, else the next that still wants a person; None: there is nothing left to label."""
+    with transaction.atomic():
+        LabellingQueue.objects.select_for_update().get(pk=queue.pk)
+        mine = Labelling.objects.filter(run__labelling_queues=queue, author=author)
+        open_one = mine.open().order_by("id").first()
+        if open_one is not None:
+            Labelling.objects.filter(pk=open_one.pk).update(claimed_at=timezone.now())
+            return open_one
+        place = wanting(queue, author).order_by("position").first()
+        return None if place is None else Labelling.objects.create(run_id=place.run_id, author=author)
+
+
+def wanting(queue: LabellingQueue, author: User) -> QuerySet[QueuedRun]:
+    """Places of runs that the author has not taken and that too few others have."""
+    of_run = Labelling.objects.counted().filter(run=OuterRef("run")).order_by().values("run")
+    taken = Coalesce(Subquery(of_run.annotate(n=Count("pk")).values("n")), 0)
+    mine = Labelling.objects.filter(run=OuterRef("run"), author=author)
+    return QueuedRun.objects.filter(~Exists(mine), queue=queue).annotate(taken=taken).filter(taken__lt=queue.annotators)
+
+
+def claim_release(*, run: Run, author: User) -> bool:
+    """Give a run back on which nothing was labelled; False when it was submitted, labelled or never taken."""
+    labelled = Annotation.objects.filter(run=OuterRef("run"), author=author)
+    count, _ = Labelling.objects.open().filter(~Exists(labelled), run=run, author=author).delete()
+    return count == 1
