@@ -152,7 +152,7 @@ def _bands(switches: Sequence[MethodSwitch], xs: dict[int, float]) -> list[Band]
     methods = [placed[0].before, *(switch.after for switch in placed)]
     return [
         Band(left, round(right - left, 3), method, _look(method))
-        for left, right, method in zip(edges, edges[1:], methods, strict=True)
+        for left, right, method in zip(edges[:-1], edges[1:], methods, strict=True)
     ]
 
 

@@ -7,7 +7,6 @@ from django.views.decorators.http import require_safe
 
 from benchmark.models import Run
 from frontend.figures.trace_strip import strip
-from frontend.run_page import run_page
 from frontend.trace_events import OPENING, Window, chosen, count_of, window_after, window_around, window_before
 from frontend.trace_marks import Mark, marks_of
 from frontend.trace_outline import outline_of
@@ -17,8 +16,11 @@ from frontend.trace_rows import rows_of
 from frontend.trace_search import found
 from frontend.trace_tail import renewed
 from frontend.views.trace_event import AWAY, number_in
+from grading.services.records import run_account
 from traces.models import Trace
 
+MODULES = [f"frontend/js/trace_{name}.js" for name in ("fold", "keys", "list", "live", "source", "strip", "words")]
+"""Fetched beside the script that imports them, not after it."""
 NAMED = 60
 """Rows that may be asked for by their numbers at once."""
 QUERY = 200
@@ -46,7 +48,14 @@ def _rows_html(page: TracePage, trace: Trace, seqs: list[int]) -> str:
 @require_safe
 def trace(request: HttpRequest, slug: str) -> HttpResponse:
     page = _page(request, slug)
-    context = {"page": page, "run": page.run, "target": None, "problem": "", "to": request.GET.get("to", "")}
+    context = {
+        "page": page,
+        "run": page.run,
+        "modules": MODULES,
+        "target": None,
+        "problem": "",
+        "to": request.GET.get("to", ""),
+    }
     if page.trace is None or page.empty:
         return render(request, "frontend/trace.html", context)
     target = linked(page.trace, request.GET.dict())
@@ -134,18 +143,12 @@ def trace_place(request: HttpRequest, slug: str) -> HttpResponse:
 def trace_outline(request: HttpRequest, slug: str) -> HttpResponse:
     """The curve, and the outline beside the list."""
     page, shown = _shown(request, slug)
-    start = start_of(shown)
-    marks = marks_of(shown, start)
-    baseline = run_page(page.run).baseline
+    start, record = start_of(shown), run_account(page.run).record
+    marks = marks_of(shown, start, record.switches)
     last = shown.last_at or page.run.ended_at
     seconds = (last - start).total_seconds() if start and last else page.run.elapsed_s() if start else None
-    figure = strip(
-        list(marks.values()),
-        [m.switch for m in marks.values() if m.switch],
-        baseline=baseline,
-        seconds=seconds,
-        events=shown.event_count,
-    )
+    changes = [mark.switch for mark in marks.values() if mark.switch]
+    figure = strip(list(marks.values()), changes, baseline=record.baseline, seconds=seconds, events=shown.event_count)
     phases = outline_of(shown, marks, start)
     context = {"page": page, "run": page.run, "strip": figure, "phases": phases, "marks": marks}
     return render(request, "frontend/parts/trace_outline.html", context)

@@ -11,7 +11,7 @@ from frontend.trace_page import start_of
 from tests.support.rows import graded_row, run_row
 from tests.support.transcripts import HOSTILE, START, Script, telling
 from traces.contract import EventKind
-from traces.models import Event, Trace
+from traces.models import Event, LabelSource, MethodLabel, Trace
 from traces.services.ingest import TraceIngest, trace_import, trace_open
 
 pytestmark = pytest.mark.django_db
@@ -324,6 +324,24 @@ def test_submissions_graded_here_count_not_what_the_transcript_says(anonymous: C
     assert "Submission 1: 33.00, new best" in page
     assert "20.50" not in page
     assert f'data-seq="{seq_of(trace, EventKind.TOOL_CALL, call_id="toolu_000005")}"' in page
+
+
+def test_method_switches_are_marked_by_two_cues_and_begin_phases(anonymous: Client, tmp_path: Path) -> None:
+    run = run_new()
+    for number, (score, method) in enumerate([(20.0, "SFT"), (35.0, "GRPO"), (12.0, "DPO")], 1):
+        graded_row(run, score)
+        MethodLabel.objects.create(run=run, number=number, source=LabelSource.RULES, methods=[method])
+    script = Script()
+    for number in (1, 2, 3):
+        script.submit(number, None)
+    stored(run, script, tmp_path)
+    page = text(anonymous, run, "outline/")
+    up, down = re.findall(r'<line class="(sw(?: bad)?)"[^>]*/><use class="[^"]*" href="#s-(up|down)"', page)
+    assert (up, down) == (("sw", "up"), ("sw bad", "down"))
+    assert "SFT to GRPO with submission 2: raised the best score" in page
+    assert "GRPO to DPO with submission 3: did not raise the best score" in page
+    assert re.findall(r"<span>(SFT|GRPO|DPO)</span>", page) == ["GRPO", "DPO"]
+    assert 'class="band rl"' in page
 
 
 def test_times_count_from_the_runs_start_unless_it_is_another_days(tmp_path: Path) -> None:

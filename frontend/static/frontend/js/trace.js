@@ -70,7 +70,7 @@ function select(row, { extend = false, gently = false, focus = true } = {}) {
   list.rows().forEach((one) => { one.classList.toggle("cur", one === row); paint(one); });
   list.show(row, gently);
   const { top, bottom } = row.getBoundingClientRect();
-  if (top < 0 || bottom > innerHeight) (NARROW.matches ? box : root).scrollIntoView();
+  if (top < 0 || bottom > innerHeight) scrollBy({ top: (NARROW.matches ? box : root).getBoundingClientRect().top, behavior: "instant" });
   row.querySelector(".what").append(tools);
   if (focus) row.focus({ preventScroll: true });
   strip.showCurrent(row);
@@ -210,7 +210,7 @@ form.addEventListener("submit", (event) => {
 });
 form.addEventListener("input", ({ target }) => {
   clearTimeout(typing);
-  if (target.name === "q") typing = setTimeout(refilter, 250);
+  if (target.name === "q") typing = setTimeout(refilter, 150);
 });
 form.addEventListener("change", ({ target }) => { if (target.name === "kind") refilter(); });
 form.elements.q.addEventListener("search", () => { clearTimeout(typing); refilter(); });
