@@ -7,13 +7,13 @@ import re
 
 from frontend import ansi
 
-BASE64 = re.compile(r"(?:[A-Za-z0-9+/_-]{4}){%d,}[A-Za-z0-9+/_-]*={0,2}")
-FOLD_FROM = 400
-"""Characters in a row that make a wall."""
+BASE64 = r"(?:[A-Za-z0-9+/_-]{4}){%d,}[A-Za-z0-9+/_-]*={0,2}"
+FOLD_FROM, FOLD_LINE = 400, 160
+"""Characters in a row that make a wall: in a text, and where one line is shown."""
 TRICKS = re.compile("[\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\U000e0000-\U000e007f]")
 """What reorders or hides text: bidirectional controls, zero-width characters that join nothing, tag characters."""
 SURROGATES = re.compile("[\ud800-\udfff]")
-_WALL = re.compile(BASE64.pattern % (FOLD_FROM // 4))
+_WALL, _WALL_LINE = (re.compile(BASE64 % (least // 4)) for least in (FOLD_FROM, FOLD_LINE))
 
 
 def harmless(text: str) -> str:
@@ -29,16 +29,16 @@ def named(text: str) -> str:
     return SURROGATES.sub("\ufffd", text)
 
 
-def folded(text: str) -> str:
+def folded(text: str, wall: re.Pattern[str] = _WALL) -> str:
     """Long runs of base64 as their length."""
-    if len(text) < FOLD_FROM:
+    if len(text) < FOLD_LINE:
         return text
-    return _WALL.sub(lambda found: f"[base64, {len(found[0]):,} characters]", text)
+    return wall.sub(lambda found: f"[base64, {len(found[0]):,} characters]", text)
 
 
 def one_line(text: str, length: int) -> str:
     """The beginning on one line; an ellipsis where it is cut."""
-    line = " ".join(harmless(text[: 4 * length]).split())
+    line = folded(" ".join(harmless(text[: 4 * length]).split()), _WALL_LINE)
     return line if len(line) <= length and len(text) <= 4 * length else line[: length - 1] + "…"
 
 
