@@ -181,6 +181,12 @@ JUDGE_PRICE_OUT = env.price("JUDGE_PRICE_OUT")
 JUDGE_CONCURRENCY = int(env.number("JUDGE_CONCURRENCY", 8, low=1, high=1000))
 JUDGE_TIMEOUT_S = env.number("JUDGE_TIMEOUT_S", 120, low=0.1, high=3600)
 JUDGE_PATIENCE_S = env.number("JUDGE_PATIENCE_S", 600, low=0, high=3000)
+SUGGESTER_URL = env.text("SUGGESTER_URL", "").rstrip("/")
+"""Of a language model that suggests failure types (docs/annotation.md); empty: rules alone do."""
+SUGGESTER_MODEL = env.text("SUGGESTER_MODEL", "")
+SUGGESTER_KEY = env.text("SUGGESTER_KEY", "")
+if bool(SUGGESTER_URL) != bool(SUGGESTER_MODEL):
+    raise ImproperlyConfigured("Set both AGENT2_SUGGESTER_URL and AGENT2_SUGGESTER_MODEL, or neither.")
 ENDPOINT_URL = env.text("ENDPOINT_URL", "").rstrip("/")
 """Of a model that `manage.py evaluate --endpoint` grades where it runs."""
 ENDPOINT_MODEL = env.text("ENDPOINT_MODEL", "")

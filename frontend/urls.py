@@ -3,7 +3,7 @@
 from django.contrib.auth.views import LoginView, LogoutView
 from django.urls import path
 
-from frontend.views import leaderboard, queue, run, run_record, runs, trace, trace_event
+from frontend.views import annotate, leaderboard, queue, run, run_record, runs, trace, trace_event
 
 urlpatterns = [
     path("", leaderboard.leaderboard_page, name="leaderboard"),
@@ -33,6 +33,14 @@ urlpatterns = [
         run_record.run_label_correct,
         name="run-label-correct",
     ),
+    path("annotate/", annotate.annotate, name="annotate"),
+    path("annotate/queues/", annotate.queue_new, name="annotate-queue-new"),
+    path("annotate/queues/<int:pk>/next/", annotate.queue_next, name="annotate-next"),
+    path("runs/<slug:slug>/annotate/", annotate.run_annotate, name="run-annotate"),
+    path("runs/<slug:slug>/annotate/submit/", annotate.run_annotate_submit, name="run-annotate-submit"),
+    path("runs/<slug:slug>/annotate/release/", annotate.run_annotate_release, name="run-annotate-release"),
+    path("runs/<slug:slug>/annotate/decide/", annotate.run_adjudicate, name="run-adjudicate"),
+    path("agreement/", annotate.agreement_page, name="agreement"),
     path("queue/", queue.queue, name="queue"),
     path(
         "login/", LoginView.as_view(template_name="frontend/login.html", redirect_authenticated_user=True), name="login"

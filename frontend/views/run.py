@@ -8,6 +8,7 @@ from django.views.decorators.http import require_POST, require_safe
 from benchmark.models import Run
 from benchmark.services.runs import run_cancel
 from frontend.access import may_operate, operators_only
+from frontend.annotate_access import may_see_failures
 from frontend.figures.curve import AXES, curve
 from frontend.run_csv import submissions_csv
 from frontend.run_page import run_page
@@ -20,9 +21,8 @@ def _axis(request: HttpRequest) -> str:
 
 def _page(request: HttpRequest, slug: str, template: str) -> HttpResponse:
     page = run_page(get_object_or_404(Run.objects.select_related("created_by"), slug=slug))
-    return render(
-        request, template, {"page": page, "run": page.run, "x": _axis(request), "may_operate": may_operate(request)}
-    )
+    context = {"page": page, "run": page.run, "x": _axis(request), "may_operate": may_operate(request)}
+    return render(request, template, context | {"may_see_failures": may_see_failures(request.user, page.run)})
 
 
 @require_safe

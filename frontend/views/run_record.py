@@ -9,6 +9,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
 from benchmark.models import Run
+from frontend.annotate_access import may_see_failures
 from frontend.run_diff import code_diff
 from frontend.run_methods import method_class
 from grading.services.records import run_account
@@ -23,7 +24,8 @@ LABEL = "traces.label_run"
 def run_report(request: HttpRequest, slug: str) -> HttpResponse:
     run = get_object_or_404(Run, slug=slug)
     disposition = {"Content-Disposition": f'attachment; filename="{run.slug}-report.md"'}
-    return HttpResponse(run_account(run).report(), content_type="text/markdown; charset=utf-8", headers=disposition)
+    text = run_account(run).report(withhold_failures=not may_see_failures(request.user, run))
+    return HttpResponse(text, content_type="text/markdown; charset=utf-8", headers=disposition)
 
 
 @require_safe

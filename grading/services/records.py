@@ -32,10 +32,11 @@ class RunAccount:
     @cached_property
     def failures(self) -> tuple[FailureSuggestion, ...]:
         """Suggested once the run has ended."""
-        return failure_suggestions(self._facts) if self.run.terminal else ()
+        return failure_suggestions(self.facts) if self.run.terminal else ()
 
     @property
-    def _facts(self) -> RunFacts:
+    def facts(self) -> RunFacts:
+        """What rules that suggest failure types are given."""
         record, task = self.record, tasks().get(self.run.task)
         return RunFacts(
             scores=tuple(each.score for each in record.submissions),
@@ -48,14 +49,14 @@ class RunAccount:
             time_used_ratio=record.used_s / record.budget_s if record.used_s and record.budget_s else None,
         )
 
-    def report(self) -> str:
-        """The run report, Markdown."""
+    def report(self, *, withhold_failures: bool = False) -> str:
+        """The run report, Markdown; without failure types for people who are yet to label the run."""
         return run_report(
             self.run,
             self.metrics,
             labels=self.labels,
             snapshots=self.snapshots,
-            failures=self.failures,
+            failures=None if withhold_failures else self.failures,
             recording=self.recording,
         )
 

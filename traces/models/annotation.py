@@ -81,7 +81,8 @@ class Annotation(models.Model):
         )
         constraints = (
             models.CheckConstraint(
-                condition=Q(first_seq=None, last_seq=None) | Q(first_seq__gte=1, last_seq__gte=models.F("first_seq")),
+                condition=Q(first_seq=None, last_seq=None)
+                | Q(first_seq__gte=1, last_seq__isnull=False, last_seq__gte=models.F("first_seq")),
                 name="annotation_span",
             ),
             models.UniqueConstraint(fields=("revises",), name="annotation_revised_once"),

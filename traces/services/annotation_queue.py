@@ -1,11 +1,12 @@
 """Queues of runs to label: making one, taking the next run, giving one back."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.db import transaction
-from django.db.models import Count, Exists, OuterRef, QuerySet, Subquery
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
@@ -72,3 +73,47 @@ def claim_release(*, run: Run, author: User) -> bool:
     labelled = Annotation.objects.filter(run=OuterRef("run"), author=author)
     count, _ = Labelling.objects.open().filter(~Exists(labelled), run=run, author=author).delete()
     return count == 1
+
+
+@dataclass(frozen=True)
+class QueueProgress:
+    """How far a queue is, for all and for one person."""
+
+    queue: LabellingQueue
+    runs: int
+    complete: int
+    """Runs that as many people have submitted as the queue wants."""
+    mine: int
+    """Runs that the person has submitted."""
+    left: int
+    """Runs that the person may still take."""
+    open_run: Run | None
+    """Taken by the person and not submitted."""
+
+
+def queues_progress(author: User) -> list[QueueProgress]:
+    """Every queue, the newest first."""
+    return [_progress(queue, author) for queue in LabellingQueue.objects.order_by("-id")]
+
+
+def _progress(queue: LabellingQueue, author: User) -> QueueProgress:
+    done = Q(run__labellings__submitted_at__isnull=False)
+    places = queue.places.annotate(done=Count("run__labellings", filter=done))
+    mine = Labelling.objects.filter(run__labelling_queues=queue, author=author)
+    open_one = mine.open().select_related("run").order_by("id").first()
+    return QueueProgress(
+        queue=queue,
+        runs=queue.places.count(),
+        complete=places.filter(done__gte=queue.annotators).count(),
+        mine=mine.submitted().count(),
+        left=wanting(queue, author).count(),
+        open_run=open_one.run if open_one else None,
+    )
+
+
+def is_awaited(run: Run) -> bool:
+    """Whether somebody is still to label the run blind: it was taken lately, or a queue wants more people for it."""
+    if Labelling.objects.open().counted().filter(run=run).exists():
+        return True
+    submitted = Labelling.objects.submitted().filter(run=run).count()
+    return LabellingQueue.objects.filter(runs=run, annotators__gt=submitted).exists()

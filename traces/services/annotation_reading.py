@@ -77,3 +77,8 @@ def exported(annotations: Iterable[Annotation]) -> Iterator[dict[str, Any]]:
             each.is_blind, each.seen_before["annotations"], each.seen_before["suggestions"],
         )  # fmt: skip
         yield dict(zip(FIELDS, values, strict=True))
+
+
+def has_submitted(user: User, run: Run) -> bool:
+    """Whether the user's blind phase with this run is over."""
+    return Labelling.objects.submitted().filter(run=run, author=user).exists()

@@ -18,10 +18,13 @@ def run_report(
     *,
     labels: Mapping[int, MethodLabel],
     snapshots: Mapping[int, CodeSnapshot],
-    failures: Sequence[FailureSuggestion],
+    failures: Sequence[FailureSuggestion] | None,
     recording: Recording | None,
 ) -> str:
-    """What was tried, when, with what score and by which method; what the agent itself said stands apart, quoted."""
+    """What was tried, when, with what score and by which method; what the agent itself said stands apart, quoted.
+
+    `failures` None: withheld, because people are to label the run without having seen them.
+    """
     parts = (
         _head(run, metrics),
         _attempts(metrics, labels),
@@ -137,14 +140,16 @@ def _evidence(labels: Mapping[int, MethodLabel], snapshots: Mapping[int, CodeSna
     yield ""
 
 
-def _suggested(run: Run, failures: Sequence[FailureSuggestion]) -> Iterator[str]:
+def _suggested(run: Run, failures: Sequence[FailureSuggestion] | None) -> Iterator[str]:
     if not run.terminal:
         return
     yield "## Failure types that rules suggest"
     yield ""
-    if not failures:
+    if failures is None:
+        yield "Withheld until the run is labelled: people label it without having seen them."
+    elif not failures:
         yield "None of the five types of the paper’s table 10 matches."
-    for failure in failures:
+    for failure in failures or ():
         yield f"- {failure.type} ({failure.confidence}): {escaped('; '.join(failure.evidence))}"
     yield ""
 
