@@ -8,9 +8,10 @@ from django.contrib.auth.models import AnonymousUser, User
 from django.http import HttpRequest, HttpResponse
 
 from benchmark.models import Run
+from grading.services.annotation_suggest import suggestions_reveal
 from traces.models import ADJUDICATE, ANNOTATE
 from traces.services.annotation_queue import is_awaited
-from traces.services.annotation_reading import has_submitted, suggestions_for
+from traces.services.annotation_reading import has_submitted
 
 MAKE_QUEUES = "traces.add_labellingqueue"
 P = ParamSpec("P")
@@ -47,6 +48,6 @@ def may_see_failures(user: User | AnonymousUser, run: Run) -> bool:
     if isinstance(user, User) and user.has_perm(ANNOTATE):
         if not has_submitted(user, run):
             return False
-        suggestions_for(user, run)
+        suggestions_reveal(user, run)
         return True
     return not is_awaited(run)

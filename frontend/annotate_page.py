@@ -6,9 +6,9 @@ from functools import cached_property
 from django.contrib.auth.models import User
 
 from benchmark.models import Run
-from grading.services.annotation_suggest import run_suggest
+from grading.services.annotation_suggest import suggestions_reveal
 from traces.models import ADJUDICATE, Adjudication, Annotation, Labelling, Suggestion, Trace
-from traces.services.annotation_reading import annotations_for, suggestions_for
+from traces.services.annotation_reading import annotations_for
 
 
 @dataclass(frozen=True)
@@ -42,12 +42,7 @@ class AnnotatePage:
 
     @cached_property
     def suggestions(self) -> list[Suggestion]:
-        """Asked of the rules on the first look after submission."""
-        if not self.submitted:
-            return []
-        if not Suggestion.objects.filter(run=self.run, source="rules").exists():
-            run_suggest(self.run)
-        return suggestions_for(self.user, self.run)
+        return suggestions_reveal(self.user, self.run) if self.submitted else []
 
     @cached_property
     def decisions(self) -> list[Adjudication]:

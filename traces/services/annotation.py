@@ -148,7 +148,8 @@ def _place_problems(
     problems: dict[str, str] = {}
     if first is not None and last is not None and last < first:
         problems["last_seq"] = "The span ends before it begins."
-    for name, seq in (("first_seq", first), ("last_seq", last), ("critical_seq", critical)):
+    places = {"first_seq": first, "last_seq": last if last != first else None, "critical_seq": critical}
+    for name, seq in places.items():
         if seq is not None and not 1 <= seq <= events:
             told = f"The transcript has events 1 to {events}." if events else "The run has no transcript."
             problems.setdefault(name, told)
