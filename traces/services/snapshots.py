@@ -16,10 +16,17 @@ from benchmark.services.workspace import run_folder
 from traces.models import CodeSnapshot
 from traces.services.ingest_rows import storable
 from traces.services.snapshots_store import blob_put, masked
-from traces.services.snapshots_walk import Caps, CodeWalk, opened
+from traces.services.snapshots_walk import Caps, CodeWalk, Found, Stamp, opened
 
 log = logging.getLogger(__name__)
 CAPS = Caps()
+Entry = tuple[str, int, int]
+"""Digest, bytes, secrets masked: as in `CodeSnapshot.files`."""
+KNOWN_MOST = 20_000
+SETTLED_NS = 100_000_000
+"""A file changed more recently could change again without a trace, so it is read again."""
+_known: dict[str, dict[Stamp, Entry]] = {}
+"""By run: files that this process has kept already."""
 
 
 def snapshot_take(*, run: Run, number: int, model_path: str, caps: Caps = CAPS) -> CodeSnapshot | None:
@@ -27,6 +34,10 @@ def snapshot_take(*, run: Run, number: int, model_path: str, caps: Caps = CAPS) 
     try:
         snapshot = _taken(run, number, model_path, caps)
         with transaction.atomic():
+            if connection.vendor == "postgresql":
+                # It need not wait for the disk: the commit that accepts the submission comes later and does.
+                with connection.cursor() as cursor:
+                    cursor.execute("SET LOCAL synchronous_commit TO OFF")
             snapshot.save(force_insert=True)
     except IntegrityError:
         return None  # an intake that is repeated: what came with the submission stays
@@ -47,16 +58,16 @@ def labels_ring() -> None:
 
 def _taken(run: Run, number: int, model_path: str, caps: Caps) -> CodeSnapshot:
     began = time.monotonic()
-    walk = CodeWalk(caps)
-    files: dict[str, tuple[str, int, int]] = {}
+    known = _known_of(run)
+    walk = CodeWalk(caps, known)
+    files: dict[str, Entry] = {}
     try:
         with opened(None, str(run_folder(run) / "workspace" / "code"), os.O_DIRECTORY) as code:
             if code is None:
                 walk.notes.append("there is no folder code/ in the workspace")
             else:
-                for path, content in walk.files(code):
-                    kept, count = masked(content, run.token_hash)
-                    files[storable(path)] = (blob_put(kept), len(kept), count)
+                for found in walk.files(code):
+                    files[storable(found.path)] = _kept(found, run.token_hash, known)
     except OSError as error:
         walk.notes.append(f"not kept whole: {error.strerror or error}")
     return CodeSnapshot(
@@ -71,6 +82,23 @@ def _taken(run: Run, number: int, model_path: str, caps: Caps) -> CodeSnapshot:
         log_bytes=_size(run_folder(run) / "agent.log"),
         seconds=time.monotonic() - began,
     )
+
+
+def _known_of(run: Run) -> dict[Stamp, Entry]:
+    """Of few runs and files: a process lives long."""
+    while len(_known) > 100 or sum(map(len, _known.values())) > KNOWN_MOST:
+        _known.pop(next(iter(_known)))
+    return _known.setdefault(run.slug, {})
+
+
+def _kept(found: Found, token_hash: str, known: dict[Stamp, Entry]) -> Entry:
+    if found.content is None:
+        return known[found.stamp]
+    kept, count = masked(found.content, token_hash)
+    entry = (blob_put(kept), len(kept), count)
+    if time.time_ns() - found.stamp[-1] > SETTLED_NS:
+        known[found.stamp] = entry
+    return entry
 
 
 def _size(path: Path) -> int:

@@ -3,7 +3,7 @@
 import os
 import stat
 import time
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -11,6 +11,7 @@ LIBRARIES = frozenset(
     {"__pycache__", "node_modules", "site-packages", "dist-packages", "venv", ".venv", ".git", "wandb", ".cache"}
 )
 LEFT_OUT_MOST = 200
+Stamp = tuple[int, int, int, int, int]
 OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
@@ -25,11 +26,21 @@ class Caps:
     depth: int = 16
 
 
+@dataclass(frozen=True)
+class Found:
+    """One file. `content` is None where its stamp was known: then it is what it was."""
+
+    path: str
+    stamp: Stamp
+    content: bytes | None
+
+
 @dataclass
 class CodeWalk:
-    """Iterate for `(path, content)`; what is not among them is told by `left_out` and `notes`."""
+    """Iterate `files`; what is not among them is told by `left_out` and `notes`. `known`: stamps seen before."""
 
     caps: Caps = Caps()
+    known: Container[Stamp] = ()
     left_out: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     _files: int = 0
@@ -37,16 +48,16 @@ class CodeWalk:
     _ends: float = 0.0
     _not_listed: int = 0
 
-    def files(self, root: int) -> Iterator[tuple[str, bytes]]:
+    def files(self, root: int) -> Iterator[Found]:
         """`root` is a descriptor of the folder. In the order of names, the files of a folder before its folders."""
         self._ends = time.monotonic() + self.caps.seconds
         yield from self._folder(root, "", 0)
         if self._not_listed:
             self.notes.append(f"{self._not_listed} more were left out and are not listed")
 
-    def _folder(self, fd: int, prefix: str, depth: int) -> Iterator[tuple[str, bytes]]:
-        with os.scandir(fd) as found:
-            entries = sorted(found, key=lambda entry: (entry.is_dir(follow_symlinks=False), entry.name))
+    def _folder(self, fd: int, prefix: str, depth: int) -> Iterator[Found]:
+        with os.scandir(fd) as listed:
+            entries = sorted(listed, key=lambda entry: (entry.is_dir(follow_symlinks=False), entry.name))
         for entry in entries:
             path = prefix + os.fsencode(entry.name).decode("utf-8", "replace").replace("\x00", "�")
             if self._full():
@@ -54,9 +65,9 @@ class CodeWalk:
             if entry.is_symlink():
                 self._leave(path, "a link, not followed")
             elif not entry.is_dir(follow_symlinks=False):
-                content = self._content(fd, entry.name, path)
-                if content is not None:
-                    yield path, content
+                found = self._file(fd, entry.name, path)
+                if found is not None:
+                    yield found
             elif entry.name in LIBRARIES or depth >= self.caps.depth:
                 self._leave(path + "/", "a library, cache or checkout" if depth < self.caps.depth else "too deep")
             else:
@@ -64,7 +75,7 @@ class CodeWalk:
                     if below is not None:
                         yield from self._folder(below, path + "/", depth + 1)
 
-    def _content(self, fd: int, name: str, path: str) -> bytes | None:
+    def _file(self, fd: int, name: str, path: str) -> Found | None:
         with opened(fd, name) as file:
             if file is None:
                 self._leave(path, "could not be opened")
@@ -76,11 +87,11 @@ class CodeWalk:
             if status.st_size > self.caps.file_bytes:
                 self._leave(path, f"{status.st_size} bytes, the limit is {self.caps.file_bytes}")
                 return None
-            with open(file, "rb", closefd=False) as source:
-                content = source.read(self.caps.file_bytes)
+            stamp = stamp_of(status)
+            content = None if stamp in self.known else _read(file, self.caps.file_bytes)
         self._files += 1
-        self._bytes += len(content)
-        return content
+        self._bytes += status.st_size if content is None else len(content)
+        return Found(path, stamp, content)
 
     def _leave(self, path: str, why: str) -> None:
         if len(self.left_out) < LEFT_OUT_MOST:
@@ -100,6 +111,16 @@ class CodeWalk:
         if why is not None and why not in self.notes:
             self.notes.append(why)
         return why is not None
+
+
+def stamp_of(status: os.stat_result) -> Stamp:
+    """What betrays a change: the change time cannot be set back by the file's owner."""
+    return (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+
+
+def _read(file: int, most: int) -> bytes:
+    with open(file, "rb", closefd=False) as source:
+        return source.read(most)
 
 
 @contextmanager

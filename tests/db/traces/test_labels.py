@@ -1,5 +1,6 @@
 """Code kept at submissions, and what is said of it."""
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +49,19 @@ def test_code_is_kept_once_for_each_submission(run: Run) -> None:
     second = snapshot_take(run=run, number=2, model_path="output/v2")
     assert second is not None
     assert second.digest != first.digest
+
+
+def test_unchanged_files_are_kept_by_their_stamp(run: Run) -> None:
+    (code(run) / "old.py").write_text("old")
+    time.sleep(0.15)
+    entries = []
+    for number in (1, 2, 3):
+        (code(run) / "new.py").write_text(f"new {number}")
+        kept = snapshot_take(run=run, number=number, model_path="v")
+        assert kept is not None
+        entries.append(kept.files)
+    assert len({tuple(files["old.py"]) for files in entries}) == 1
+    assert [blob_get(files["new.py"][0]) for files in entries] == [b"new 1", b"new 2", b"new 3"]
 
 
 def test_a_token_in_code_is_masked_and_counted(run: Run) -> None:

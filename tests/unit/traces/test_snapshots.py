@@ -11,7 +11,7 @@ from benchmark.models import secret_hash, secret_new
 from traces.models import CodeSnapshot
 from traces.services.snapshots_diff import LINES_MOST, snapshot_diff
 from traces.services.snapshots_store import blob_get, blob_put, masked
-from traces.services.snapshots_walk import LEFT_OUT_MOST, Caps, CodeWalk
+from traces.services.snapshots_walk import LEFT_OUT_MOST, Caps, CodeWalk, stamp_of
 
 
 @pytest.fixture(autouse=True)
@@ -23,7 +23,7 @@ def walked(folder: Path, **caps: Any) -> tuple[dict[str, bytes], CodeWalk]:
     walk = CodeWalk(Caps(**caps))
     fd = os.open(folder, os.O_RDONLY)
     try:
-        return dict(walk.files(fd)), walk
+        return {found.path: found.content or b"" for found in walk.files(fd)}, walk
     finally:
         os.close(fd)
 
@@ -59,6 +59,23 @@ def test_caps_are_said(tmp_path: Path, caps: dict[str, Any], kept: int, says: st
     files, walk = walked(tmp_path, **caps)
     assert len(files) == kept
     assert [note for note in walk.notes if says in note] == walk.notes
+
+
+def test_a_known_file_is_not_read_again_and_a_changed_one_is(tmp_path: Path) -> None:
+    for name in ("a.py", "b.py"):
+        (tmp_path / name).write_text(name)
+    fd = os.open(tmp_path, os.O_RDONLY)
+    try:
+        known = {stamp_of((tmp_path / name).stat()) for name in ("a.py", "b.py")}
+        status = (tmp_path / "b.py").stat()
+        (tmp_path / "b.py").write_text("B.py")
+        os.utime(tmp_path / "b.py", ns=(status.st_atime_ns, status.st_mtime_ns))
+        assert {found.path: found.content for found in CodeWalk(known=known).files(fd)} == {
+            "a.py": None,
+            "b.py": b"B.py",
+        }
+    finally:
+        os.close(fd)
 
 
 def test_a_large_file_and_deep_folders_are_left_out_by_name(tmp_path: Path) -> None:
