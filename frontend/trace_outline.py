@@ -37,7 +37,8 @@ def outline_of(trace: Trace, marks: Mapping[int, Mark], start: datetime | None) 
     placed = [mark for mark in marks.values() if mark.seq is not None]
     if placed and not any(phase.seq >= (placed[0].seq or 0) for phase in phases[1:]):
         phases[0].title = "Before the first submission" if len(phases) == 1 else phases[0].title
-        phases.append(Phase("Submissions", placed[0].seq or 1, placed[0].elapsed_s))
+        first = next((str(mark.switch.before) for mark in placed if mark.switch), "Submissions")
+        phases.append(Phase(first, placed[0].seq or 1, placed[0].elapsed_s))
     for mark in placed:
         if mark.switch:
             phases.append(Phase(str(mark.switch.after), mark.seq or 1, mark.elapsed_s))

@@ -45,6 +45,11 @@ class Band:
     def named(self) -> bool:
         return self.width >= NAMED_FROM
 
+    @property
+    def slim(self) -> bool:
+        """Too slim for its name on a phone."""
+        return self.width < 3 * NAMED_FROM
+
 
 @dataclass(frozen=True)
 class Change:

@@ -340,7 +340,7 @@ def test_method_switches_are_marked_by_two_cues_and_begin_phases(anonymous: Clie
     assert (up, down) == (("sw", "up"), ("sw bad", "down"))
     assert "SFT to GRPO with submission 2: raised the best score" in page
     assert "GRPO to DPO with submission 3: did not raise the best score" in page
-    assert re.findall(r"<span>(SFT|GRPO|DPO)</span>", page) == ["GRPO", "DPO"]
+    assert re.findall(r"<span>(SFT|GRPO|DPO)</span>", page) == ["SFT", "GRPO", "DPO"]
     assert 'class="band rl"' in page
 
 
