@@ -1,152 +1,150 @@
-"""How much faster the runner plays interactive episodes together than one at a time.
+"""Episodes played together against one at a time, the runner against its engine alone, and the same twice.
 
-The same engine, checkpoint and ALFWorld games, each measured in a fresh process, so that neither finds the other's
-prompts in a cache. Loading the model and starting the games' processes is not counted; reading games is.
+    python -m perf.bench_rollouts --data FOLDER [--engine vllm] [--python .venv-vllm/bin/python] [--checkpoint FOLDER]
 
-`python -m perf.bench_rollouts --checkpoint FOLDER --archive FILE` reads the games from ALFWorld's archive.
-`--engine vllm` wants an interpreter that has vLLM.
+FOLDER holds one folder of source files for each task (alfworld, webshop, gsm8k). What is measured:
+
+- alfworld, webshop, deepsearchqa: the same episodes, engine and checkpoint, one at a time and many at once. Searches
+  and judgements take a fixed time. Words come from a policy (perf/rollouts/tasks.py); tokens are generated.
+- gsm8k: the runner with all items in flight against the engine alone on the same list of prompts; at least 85 % of the
+  engine's tokens a second is the aim. Then once more: how many items have the same text both times (float32).
+
+Each is measured in a process of its own. Without a checkpoint a random one is made. The defaults take under ten minutes
+on two cores.
 """
 
 import argparse
 import json
-import os
 import subprocess
 import sys
 import tempfile
-import time
-import zipfile
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
-from benchmark.tasks.alfworld import data, evaluator, playing
-from benchmark.tasks.alfworld.archives import games_in
-from benchmark.tasks.contract import Item, Record
-from grading.contract import RunnerSpec
-from grading.runner.checkpoint import load_renderer, open_checkpoint
-from grading.runner.engines.starting import start_engine
-from grading.runner.episodes import EpisodeDriver, first_prompt
-from grading.runner.prompts import ContextLimit, PromptEncoder
-from grading.runner.stops import Decoder, StopTokens
+from benchmark.tasks.data_contract import DataUnavailable
+from perf.rollouts.measuring import Asked, every_nth
+from perf.rollouts.random_checkpoint import random_checkpoint
+from perf.rollouts.tasks import Bounds, lay_out, opened
 
-TASK = Path(evaluator.__file__).parent
+INTERACTIVE = ("alfworld", "webshop", "deepsearchqa")
+AIM = 0.85
 
 
 @dataclass(frozen=True)
-class Asked:
-    """The command line: what is played with what."""
+class Options:
+    """The command line."""
 
-    checkpoint: Path
-    archive: Path
+    data: Path
+    checkpoint: Path | None
     engine: str
-    games: int
+    python: str
+    tasks: list[str]
+    episodes: int
     at_a_time: int
     steps: int
-    alone: bool
-    measure: Path | None
+    tokens: int
+    problems: int
 
 
-def arguments() -> Asked:
+def options() -> Options:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--checkpoint", type=Path, required=True)
-    parser.add_argument("--archive", type=Path, required=True, help=f"{data.RELEASE} or {data.REPACKED}")
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--checkpoint", type=Path)
     parser.add_argument("--engine", choices=["transformers", "vllm"], default="transformers")
-    parser.add_argument("--games", type=int, default=16)
+    parser.add_argument("--python", default=sys.executable, help="an interpreter with the engine")
+    parser.add_argument("--tasks", nargs="+", choices=[*INTERACTIVE, "gsm8k"], default=[*INTERACTIVE, "gsm8k"])
+    parser.add_argument("--episodes", type=int, default=16)
     parser.add_argument("--at-a-time", type=int, default=16)
-    parser.add_argument("--steps", type=int, default=6, help="after which a game ends here (default 6)")
-    parser.add_argument("--alone", action="store_true", help=argparse.SUPPRESS)
-    parser.add_argument("--measure", type=Path, help=argparse.SUPPRESS)
-    return Asked(**vars(parser.parse_args()))
+    parser.add_argument("--steps", type=int, default=5, help="of an episode at most")
+    parser.add_argument("--tokens", type=int, default=24, help="of an action at most")
+    parser.add_argument("--problems", type=int, default=64, help="of gsm8k, with eight times the tokens")
+    return Options(**vars(parser.parse_args()))
 
 
-def held_out(archive: Path, folder: Path) -> None:
-    """The unseen games and the examples, as `data.prepare` lays them out."""
-    with zipfile.ZipFile(folder / evaluator.ARCHIVE, "w") as games:
-        for split, name, content in games_in(archive):
-            if split == data.HELD_OUT:
-                games.writestr(name + evaluator.FILE, content)
-    (folder / "examples.json").write_bytes((TASK / "examples.json").read_bytes())
-
-
-def measure(asked: Asked, folder: Path) -> dict[str, float]:
-    """Play the games in this process; seconds, and what was done in them."""
-    playing.MAX_STEPS = asked.steps
-    task = evaluator.evaluator()
-    items = every_nth(task.items(folder), asked.games)
-    in_flight = 1 if asked.alone else asked.at_a_time
-    driver = make_driver(asked, task, folder, items[0], in_flight)
-    warm = [task._room.take() for _ in range(in_flight)]
-    for process in warm:
-        process.ask({"game": items[0].id + evaluator.FILE, "archive": str(folder / evaluator.ARCHIVE)})
-        task._room.put_back(process)
-    records: list[Record] = []
-    started = time.monotonic()
-    driver.play(items, records.append)
-    seconds = time.monotonic() - started
-    task._room.close()
-    return {
-        "seconds": seconds,
-        "episodes": len(records),
-        "steps": sum(record.facts["steps"] for record in records),
-        "tokens": sum(record.tokens for record in records),
-    }
-
-
-def every_nth(items: Sequence[Item], count: int) -> list[Item]:
-    """`count` items spread evenly over all: every type of task is among them."""
-    return [items[at * len(items) // count] for at in range(count)]
-
-
-def make_driver(asked: Asked, task: evaluator.Alfworld, folder: Path, item: Item, in_flight: int) -> EpisodeDriver:
-    spec = RunnerSpec(
-        protocol=task.protocol,
-        task_dir=str(TASK),
-        held_out=str(folder),
-        checkpoint=str(asked.checkpoint),
-        reference=str(asked.checkpoint),
-        engine="vllm" if asked.engine == "vllm" else "transformers",
-        batch_size=asked.at_a_time,
-    )
-    renderer = load_renderer(asked.checkpoint)
-    checkpoint = open_checkpoint(asked.checkpoint, renderer)
-    decoder = Decoder(checkpoint.tokenizer, StopTokens.read(checkpoint.path, checkpoint.tokenizer).ids)
-    limit = ContextLimit.choose(None, checkpoint.positions)
-    encoder = PromptEncoder(renderer, checkpoint.tokenizer, limit, checkpoint.rows)
-    engine = start_engine(spec, checkpoint, decoder, limit.tokens)
-    _, request = encoder.encode(first_prompt(task, item), first=True)
-    engine.probe(request.tokens if request else ())
-    return EpisodeDriver(engine, encoder, task, in_flight)
-
-
-def measured(asked: Asked, folder: Path, *, alone: bool) -> dict[str, float]:
+def measured(asked: Asked, python: str, folder: Path) -> dict[str, Any]:
     """One measurement in a process of its own, printed as a line."""
-    result = folder / f"alone-{alone}.json"
-    again = [sys.executable, "-m", "perf.bench_rollouts", *sys.argv[1:], "--measure", str(result)]
-    # As the runner sets it: threads that wait sleep.
-    environment = {"OMP_WAIT_POLICY": "PASSIVE", **os.environ}
-    subprocess.run(again + ["--alone"] * alone, check=True, stdout=sys.stderr, env=environment)
-    found: dict[str, float] = json.loads(result.read_text())
-    minutes = found["seconds"] / 60
+    path = folder / "asked.json"
+    path.write_text(json.dumps(asdict(asked)))
+    command = [python, "-m", "perf.rollouts.measuring", str(path)]
+    done = subprocess.run(command, stdout=subprocess.PIPE, check=True, text=True)
+    told: dict[str, Any] = json.loads(done.stdout)
+    cached = told.get("prefix_cache_hit_percent")
+    seconds = told["seconds"]
     print(
-        f"{'one at a time' if alone else f'{asked.at_a_time} at a time':>14}: {found['seconds']:7.1f} s"
-        f"  {found['episodes'] / minutes:7.1f} episodes/min  {found['steps'] / minutes:7.1f} steps/min"
-        f"  {found['tokens'] / found['seconds']:6.1f} tokens/s",
+        f"{asked.task:13} {asked.way:9} {seconds:8.1f} s {told['episodes'] * 60 / seconds:9.1f} episodes/min"
+        f" {told['prompts'] / seconds:8.2f} prompts/s {told['tokens'] / seconds:9.1f} tokens/s"
+        + (f" {cached:5.1f} % of prompt tokens cached" if cached is not None else ""),
         flush=True,
     )
-    return found
+    return told
+
+
+def same(one: dict[str, Any], other: dict[str, Any]) -> str:
+    """How many items have the same outputs in both."""
+    equal = sum(other["outputs"].get(item) == digest for item, digest in one["outputs"].items())
+    return f"{equal} of {len(one['outputs'])} items have the same texts"
+
+
+def bench(task: str, asked: Asked, python: str, folder: Path) -> None:
+    if task in INTERACTIVE:
+        alone = measured(replace(asked, way="alone"), python, folder)
+        together = measured(replace(asked, way="together"), python, folder)
+        ratio = alone["seconds"] / together["seconds"]
+        print(f"{task:13} {asked.at_a_time} at a time are {ratio:.1f} times as fast; {same(alone, together)}\n")
+        return
+    alone = measured(replace(asked, way="engine"), python, folder)
+    first, second = (measured(replace(asked, way="together"), python, folder) for _ in range(2))
+    share = (first["tokens"] / first["seconds"]) / (alone["tokens"] / alone["seconds"])
+    met = "met" if share >= AIM else "missed"
+    print(f"{task:13} the runner reaches {share:.0%} of its engine alone (aim {AIM:.0%}: {met})")
+    print(f"{task:13} twice with one checkpoint: {same(first, second)}\n", flush=True)
+
+
+def laid_out(chosen: Options, folder: Path) -> Iterator[str]:
+    """The tasks whose source files are there."""
+    for task in chosen.tasks:
+        try:
+            lay_out(task, chosen.data, folder / task, max(chosen.episodes, 1))
+        except DataUnavailable as missing:
+            print(f"{task:13} left out: {missing}")
+            continue
+        yield task
+
+
+def texts(tasks: list[str], folder: Path, bounds: Bounds) -> Iterator[str]:
+    """First prompts, for the random checkpoint's tokenizer to learn from."""
+    for task in tasks:
+        with opened(task, folder / task, bounds) as evaluator:
+            for item in every_nth(evaluator.items(folder / task), 8):
+                prompt = next(evaluator.episode(item))
+                yield prompt.text or "\n".join(turn.content for turn in prompt.messages)
 
 
 def main() -> None:
-    asked = arguments()
-    if asked.measure is not None:
-        asked.measure.write_text(json.dumps(measure(asked, asked.measure.parent)))
-        return
-    with tempfile.TemporaryDirectory() as folder:
-        held_out(asked.archive, Path(folder))
-        print(f"{asked.engine}, {asked.checkpoint.name}, {asked.games} games of {asked.steps} steps", flush=True)
-        alone = measured(asked, Path(folder), alone=True)
-        together = measured(asked, Path(folder), alone=False)
-        print(f"         ratio: {alone['seconds'] / together['seconds']:.1f}")
+    chosen = options()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        tasks = list(laid_out(chosen, folder))
+        bounds = Bounds(chosen.steps, chosen.tokens)
+        checkpoint = chosen.checkpoint or random_checkpoint(folder / "random", texts(tasks, folder, bounds))
+        print(f"{chosen.engine}, {checkpoint.name}, {chosen.episodes} episodes of {chosen.steps} steps\n", flush=True)
+        for task in tasks:
+            problems = task == "gsm8k"
+            asked = Asked(
+                task=task,
+                way="together",
+                checkpoint=str(checkpoint.absolute()),
+                folder=str(folder / task),
+                engine="vllm" if chosen.engine == "vllm" else "transformers",
+                items=chosen.problems if problems else chosen.episodes,
+                at_a_time=chosen.problems if problems else chosen.at_a_time,
+                steps=chosen.steps,
+                tokens=8 * chosen.tokens if problems else chosen.tokens,
+                own_words=problems,
+            )
+            bench(task, asked, chosen.python, folder)
 
 
 if __name__ == "__main__":

@@ -31,9 +31,9 @@ def source_folder(task_id: str, folder: Path) -> Iterator[None]:
             os.environ[name] = earlier
 
 
-def prepared(task_id: str, shared: Path) -> DataTarget:
-    """The task's data from the folder of test data; the test is skipped where that lacks a file."""
-    with source_folder(task_id, shared / task_id):
+def prepared(task_id: str, folder: Path) -> DataTarget:
+    """The task's data from the sources in `folder`; the test is skipped where that lacks one."""
+    with source_folder(task_id, folder):
         try:
             return task_data(task_get(task_id))
         except DataUnavailable as missing:

@@ -37,6 +37,7 @@ class VllmEngine:
         self._context = context
         self._rows = rows
         self._parallel = 1
+        self._llm: Any = None
         self._engine: Any = None
         self._requests: dict[str, Request] = {}
         self.sampling: Mapping[str, Any] = {
@@ -65,7 +66,8 @@ class VllmEngine:
             os.environ["VLLM_ENABLE_V1_MULTIPROCESSING"] = "0"
         from vllm import LLM
 
-        self._engine = LLM(
+        # Kept whole: vLLM's own way of completing a list is what this engine is measured against.
+        self._llm = LLM(
             model=str(self._checkpoint.path),
             tokenizer=str(self._checkpoint.path),
             trust_remote_code=False,
@@ -79,7 +81,8 @@ class VllmEngine:
             enforce_eager=on_cpu,
             enable_prefix_caching=True,
             disable_log_stats=False,
-        ).llm_engine
+        )
+        self._engine = self._llm.llm_engine
 
     def _choose_parallel(self) -> int:
         import torch

@@ -70,7 +70,7 @@ def play(made: Made, socket: Path, folder: Path, count: int) -> dict[str, Any]:
 def test_single_turns(
     task_id: str, count: int, reward: float, shared_data: Path, base: Path, gateway: Path, tmp_path: Path
 ) -> None:
-    made = made_workspace(task_get(task_id), prepared(task_id, shared_data).visible, base)
+    made = made_workspace(task_get(task_id), prepared(task_id, shared_data / task_id).visible, base)
     told = play(made, gateway, tmp_path, count)
     assert [played["reward"] for played in told["played"]] == [reward] * count
     assert told["calls"] == [4] * (count // 4) + [count % 4]
@@ -85,7 +85,7 @@ def test_single_turns(
 
 
 def test_shopping(shared_data: Path, base: Path, gateway: Path, tmp_path: Path) -> None:
-    made = made_workspace(task_get("webshop"), prepared("webshop", shared_data).visible, base)
+    made = made_workspace(task_get("webshop"), prepared("webshop", shared_data / "webshop").visible, base)
     told = play(made, gateway, tmp_path, 6)
     assert len(told["played"]) == 6
     assert sum(played["reward"] for played in told["played"]) > 1
@@ -100,7 +100,7 @@ def test_shopping(shared_data: Path, base: Path, gateway: Path, tmp_path: Path) 
 @pytest.mark.slow
 def test_household_games(shared_data: Path, base: Path, gateway: Path, tmp_path: Path) -> None:
     pytest.importorskip("textworld", reason="TextWorld is not installed")
-    made = made_workspace(task_get("alfworld"), prepared("alfworld", shared_data).visible, base)
+    made = made_workspace(task_get("alfworld"), prepared("alfworld", shared_data / "alfworld").visible, base)
     told = play(made, gateway, tmp_path, 5)
     assert [played["reward"] for played in told["played"]] == [1.0] * 5
     assert all(len(played["steps"]) >= 3 for played in told["played"])
@@ -162,7 +162,7 @@ def test_a_service_that_fails_is_no_zero(
 
 
 def test_the_library_cannot_be_changed(base: Path, gateway: Path, tmp_path: Path, shared_data: Path) -> None:
-    made = made_workspace(task_get("arithmetic"), prepared("arithmetic", shared_data).visible, base)
+    made = made_workspace(task_get("arithmetic"), prepared("arithmetic", shared_data / "arithmetic").visible, base)
     script = "touch tools/new; rm -f tools/README.md; echo > tools/rollouts/playing.py; ls tools"
     _, output = inside(made, gateway, script, tmp_path / "agent.log")
     assert output.count("Read-only file system") == 3

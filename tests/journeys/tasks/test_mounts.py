@@ -1,11 +1,12 @@
 """Every byte that an agent's sandbox is given, task by task: nothing held out is among it.
 
-Held-out texts are looked for in every mounted file, archives opened, without regard to case, spaces and punctuation.
+Held-out texts are looked for in every mounted file, archives opened; case, spaces and most punctuation do not count.
 """
 
 import json
 import re
 import zipfile
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
@@ -49,7 +50,7 @@ VISIBLE = {
 
 
 def normalised(text: str) -> str:
-    return re.sub(r"[\W_]+", " ", text.lower()).strip()
+    return re.sub(r"[^\w+=]+|_+", " ", text.lower()).strip()
 
 
 def rows(path: Path) -> list[dict[str, str]]:
@@ -110,10 +111,8 @@ def task_id(request: pytest.FixtureRequest) -> str:
 @pytest.fixture
 def target(task_id: str, request: pytest.FixtureRequest, shared_data: Path) -> DataTarget:
     """The task's data; AlpacaEval's sources are laid out under their published names first."""
-    shared = shared_data
-    if task_id == "alpacaeval":
-        shared = request.getfixturevalue("sources").parent
-    return prepared(task_id, shared)
+    folder: Path = request.getfixturevalue("sources") if task_id == "alpacaeval" else shared_data / task_id
+    return prepared(task_id, folder)
 
 
 def test_every_shipped_task_is_looked_at() -> None:
@@ -127,10 +126,7 @@ def test_the_mounts_are_these_and_no_others(task_id: str, target: DataTarget, ba
     expected |= {f"/workspace/models/{base.name}": True, "/agent": True}
     expected |= {"/workspace/tools": True} if task_id in CODE else {}
     assert found == expected
-    sources = {str(mount.source) for mount in made.workspace.mounts()}
-    assert not any(
-        str(target.held_out).startswith(source + "/") or source == str(target.held_out) for source in sources
-    )
+    assert not any(target.held_out.is_relative_to(mount.source) for mount in made.workspace.mounts())
 
 
 def test_the_files_are_these_and_no_others(task_id: str, target: DataTarget, base: Path) -> None:
@@ -168,11 +164,17 @@ def test_nothing_held_out_is_in_any_of_them(task_id: str, target: DataTarget, ba
 
 
 def leaks(secret: set[str], seen: Mapping[PurePosixPath, list[str]]) -> list[tuple[str, str]]:
-    """Where a secret text stands, word for word."""
+    """Where a secret text stands, word for word. Each is looked for only where its rarest word occurs."""
+    words = {word for text in secret for word in text.split()}
+    pieces = [(path, piece, words.intersection(piece.split())) for path, all_ in seen.items() for piece in all_]
+    frequency = Counter(word for _, _, here in pieces for word in here)
+    rarest: dict[str, list[str]] = {}
+    for text in secret:
+        rarest.setdefault(min(text.split(), key=lambda word: frequency[word]), []).append(text)
     return [
         (str(path), text[:80])
-        for path, pieces in seen.items()
-        for padded in (f" {piece} " for piece in pieces)
-        for text in secret
-        if f" {text} " in padded
+        for path, piece, here in pieces
+        for word in here
+        for text in rarest.get(word, ())
+        if f" {text} " in f" {piece} "
     ]
