@@ -3,11 +3,12 @@
 from dataclasses import dataclass
 from functools import cached_property
 
-from django.contrib.auth.models import User
+from django.contrib.auth.models import AnonymousUser, User
 
 from benchmark.models import Run
+from frontend.annotate_form import AnnotationForm
 from grading.services.annotation_suggest import suggestions_reveal
-from traces.models import ADJUDICATE, Adjudication, Annotation, Labelling, Suggestion, Trace
+from traces.models import ADJUDICATE, ANNOTATE, Adjudication, Annotation, Labelling, Suggestion, Trace
 from traces.services.annotation_reading import annotations_for
 
 
@@ -72,3 +73,10 @@ def submitted_labellings(user: User, most: int = 50) -> list[Labelling]:
     return list(
         Labelling.objects.submitted().filter(author=user).select_related("run").order_by("-submitted_at")[:most]
     )
+
+
+def annotate_side(user: User | AnonymousUser, run: Run, trace: Trace) -> dict[str, object]:
+    """The form beside a trace, for people who may label an ended run; it shows nothing of others."""
+    if not isinstance(user, User) or not run.terminal or not user.has_perm(ANNOTATE):
+        return {}
+    return {"annotate": AnnotatePage(run, user), "form": AnnotationForm(initial={"trace": trace.key})}

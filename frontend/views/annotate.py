@@ -1,9 +1,12 @@
 """Labelling runs: queues, the form of one run, decisions, and agreement."""
 
+from urllib.parse import urlencode
+
 from django.contrib import messages
 from django.core.exceptions import ObjectDoesNotExist, ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from benchmark.models import Run
@@ -83,17 +86,25 @@ def _label_stored(request: HttpRequest, run: Run) -> HttpResponse:
     form, user = AnnotationForm(request.POST), annotator(request)
     if form.is_valid():
         try:
-            annotation_create(author=user, run=run, **form.values(run, user.pk))
+            made = annotation_create(author=user, run=run, **form.values(run, user.pk))
             messages.info(request, "Your label is stored.")
             if "submit" in request.POST and labels_submit(author=user, run=run):
                 messages.info(request, "Your labels are submitted; what others said is below.")
-            return redirect("run-annotate", run.slug)
+            return _back(request, made)
         except ObjectDoesNotExist:
             form.add_error(None, "The transcript or the label that this refers to is not there any more.")
         except ValidationError as error:
             for name, told in error.message_dict.items():
                 form.add_error(name if name in form.fields else None, told)
     return _form(request, run, form, status=422)
+
+
+def _back(request: HttpRequest, made: Annotation) -> HttpResponse:
+    """To the trace where the label was given there, unless others' labels can be seen from now on."""
+    if request.POST.get("back") != "trace" or "submit" in request.POST or made.trace is None:
+        return redirect("run-annotate", made.run.slug)
+    place = urlencode({"trace": made.trace.key, "event": made.first_seq or 1})
+    return redirect(f"{reverse('trace', args=[made.run.slug])}?{place}")
 
 
 def _form(request: HttpRequest, run: Run, form: AnnotationForm, status: int = 200, **more: object) -> HttpResponse:

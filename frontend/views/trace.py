@@ -6,6 +6,7 @@ from django.template.loader import render_to_string
 from django.views.decorators.http import require_safe
 
 from benchmark.models import Run
+from frontend.annotate_page import annotate_side
 from frontend.figures.trace_strip import strip
 from frontend.trace_events import OPENING, Window, chosen, count_of, window_after, window_around, window_before
 from frontend.trace_marks import Mark, marks_of
@@ -67,6 +68,7 @@ def trace(request: HttpRequest, slug: str) -> HttpResponse:
     try:
         window = _opening(page, page.trace, target)
         context |= {"rows": rows_of(page.trace, window.seqs, start_of(page.trace)), "window": window, "target": target}
+        context |= annotate_side(request.user, page.run, page.trace)
     except OSError:
         context["problem"] = AWAY
     return render(request, "frontend/trace.html", context)
