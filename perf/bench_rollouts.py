@@ -32,6 +32,10 @@ INTERACTIVE = ("alfworld", "webshop", "deepsearchqa")
 AIM = 0.85
 
 
+class Failed(Exception):
+    """A measurement could not be made, such as where the interpreter lacks a package of the task."""
+
+
 @dataclass(frozen=True)
 class Options:
     """The command line."""
@@ -64,11 +68,13 @@ def options() -> Options:
 
 
 def measured(asked: Asked, python: str, folder: Path) -> dict[str, Any]:
-    """One measurement in a process of its own, printed as a line."""
+    """One measurement in a process of its own, printed as a line. Raises: Failed."""
     path = folder / "asked.json"
     path.write_text(json.dumps(asdict(asked)))
     command = [python, "-m", "perf.rollouts.measuring", str(path)]
-    done = subprocess.run(command, stdout=subprocess.PIPE, check=True, text=True)
+    done = subprocess.run(command, capture_output=True, check=False, text=True)
+    if done.returncode:
+        raise Failed((done.stderr.strip() or "no output").splitlines()[-1])
     told: dict[str, Any] = json.loads(done.stdout)
     cached = told.get("prefix_cache_hit_percent")
     seconds = told["seconds"]
@@ -144,7 +150,10 @@ def main() -> None:
                 tokens=8 * chosen.tokens if problems else chosen.tokens,
                 own_words=problems,
             )
-            bench(task, asked, chosen.python, folder)
+            try:
+                bench(task, asked, chosen.python, folder)
+            except Failed as why:
+                print(f"{task:13} left out: {why}\n", flush=True)
 
 
 if __name__ == "__main__":

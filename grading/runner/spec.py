@@ -74,5 +74,5 @@ def _check_values(spec: RunnerSpec) -> None:
             raise SpecError(f"{name} must be at least 1, not {value}")
     elsewhere = spec.engine == "openai" and not spec.checkpoint and not spec.reference
     for name in FOLDERS if elsewhere else FOLDERS + MODEL_FOLDERS:
-        if not Path(getattr(spec, name)).is_dir():
+        if not getattr(spec, name) or not Path(getattr(spec, name)).is_dir():
             raise SpecError(f"{name} is not a folder: {getattr(spec, name)}")

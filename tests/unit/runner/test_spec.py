@@ -42,6 +42,10 @@ def test_defaults(tmp_path: Path, raw: dict[str, Any]) -> None:
         ({"seed": "0"}, "seed must be a whole number"),
         ({"protocol": ""}, "protocol must be a non-empty string"),
         ({"checkpoint": "/nowhere"}, "checkpoint is not a folder: /nowhere"),
+        ({"checkpoint": ""}, "checkpoint is not a folder"),
+        ({"checkpoint": "", "engine": "openai", "endpoint": "m"}, "checkpoint is not a folder"),
+        ({"engine": "openai"}, "endpoint names the model"),
+        ({"endpoint": "m"}, "endpoint names the model"),
         ({"version": 2}, "this runner reads version 1"),
         ({"sampling": 1, "top_p": 1}, "unknown fields: sampling, top_p"),
     ],
@@ -49,6 +53,11 @@ def test_defaults(tmp_path: Path, raw: dict[str, Any]) -> None:
 def test_wrong_values(changes: dict[str, Any], message: str, tmp_path: Path, raw: dict[str, Any]) -> None:
     with pytest.raises(SpecError, match=message):
         read(tmp_path, raw | changes)
+
+
+def test_a_model_elsewhere_needs_no_folders(tmp_path: Path, raw: dict[str, Any]) -> None:
+    spec = read(tmp_path, raw | {"engine": "openai", "endpoint": "m", "checkpoint": "", "reference": ""})
+    assert (spec.endpoint, spec.checkpoint) == ("m", "")
 
 
 def test_missing_fields(tmp_path: Path, raw: dict[str, Any]) -> None:
