@@ -2,7 +2,7 @@
 
 import difflib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from frontend.formats import plural
@@ -59,10 +59,25 @@ def edits_of(arguments: Any) -> list[Edit]:
         return []
     if isinstance(arguments.get("edits"), list):
         parts = [part for part in arguments["edits"] if isinstance(part, Mapping)]
-        return [edit for part in parts[:20] for edit in edits_of({"path": path, **part})]
+        return _bounded([edit for part in parts for edit in edits_of({"path": path, **part})])
     old = _first(arguments, "old_string", "old_str", "oldString", "old_text")
     new = _first(arguments, "new_string", "new_str", "newString", "new_text", "file_text", "content", "contents")
     return [] if new is None and old is None else [_changed(path, old or "", new or "")]
+
+
+def _bounded(edits: list[Edit]) -> list[Edit]:
+    """At most `MOST_LINES` of all together; edits that have no room are counted with the last one shown."""
+    shown: list[Edit] = []
+    room = MOST_LINES
+    for edit in edits:
+        lines = edit.lines[:room]
+        hidden = edit.hidden + len(edit.lines) - len(lines)
+        if lines or not shown:
+            shown.append(replace(edit, lines=lines, hidden=hidden))
+        else:
+            shown[-1] = replace(shown[-1], hidden=shown[-1].hidden + hidden)
+        room -= len(lines)
+    return shown
 
 
 def _first(arguments: Mapping[str, Any], *names: str) -> str | None:

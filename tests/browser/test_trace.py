@@ -315,6 +315,18 @@ def test_a_phone_reads_filters_and_unfolds_with_a_finger(page: Page, telling: st
         page.browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
+def test_however_much_unfolds_the_page_stays_small(page: Page, writer: Writer) -> None:
+    page.open(writer("long", calls=300, colours=True))
+    page.press("j")
+    for _ in range(40):
+        page.press("e")
+        page.until(
+            lambda: page.ask("document.querySelector('.ev.cur .full, .ev.cur:not(:has(details))')"), "it unfolds"
+        )
+        page.press("j")
+        assert page.elements < MOST
+
+
 @pytest.mark.slow
 def test_event_200000_is_reached_by_link_by_key_and_by_scrolling(page: Page, writer: Writer) -> None:
     slug = writer("long", calls=100_000)

@@ -47,7 +47,7 @@ def imported(run: Run, parts: Iterable[bytes]) -> None:
 
 def parts_of(command: dict[str, Any]) -> Iterable[bytes]:
     if command["do"] == "long":
-        return long(command["calls"])
+        return long(command["calls"], colours=command.get("colours", False))
     return [telling().data if command["do"] == "telling" else b""]
 
 

@@ -94,11 +94,12 @@ def telling() -> Script:
     return script
 
 
-def long(calls: int) -> Iterator[bytes]:
-    """Many short calls, in pieces."""
+def long(calls: int, *, colours: bool = False) -> Iterator[bytes]:
+    """Many short calls, in pieces; with `colours` each result has more coloured words than are shown at once."""
     script = Script()
+    coloured = "".join(f"\x1b[3{n % 7 + 1}m{n}\x1b[0m\n" for n in range(200)) if colours else ""
     for number in range(calls):
-        script.call("Bash", {"command": f"echo {number}"}, f"number {number} of many")
+        script.call("Bash", {"command": f"echo {number}"}, f"number {number} of many\n" + coloured)
         if len(script.lines) > 2000:
             yield script.data
             script.lines.clear()

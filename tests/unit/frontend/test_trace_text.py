@@ -86,6 +86,12 @@ def test_what_is_no_edit_is_none(arguments: object) -> None:
     assert edits_of(arguments) == []
 
 
+def test_many_edits_share_the_room_of_one() -> None:
+    edits = edits_of({"file_path": "a", "edits": [{"old_string": "x\n" * 40, "new_string": "y\n" * 20}] * 30})
+    assert sum(len(edit.lines) for edit in edits) == 150
+    assert sum(len(edit.lines) + edit.hidden for edit in edits) == 30 * 60
+
+
 def test_a_huge_edit_is_cut_and_counted() -> None:
     (edit,) = edits_of({"path": "a", "content": "line\n" * 9000})
     assert (len(edit.lines), edit.hidden, edit.added) == (150, 8850, 9000)

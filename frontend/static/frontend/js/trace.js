@@ -216,7 +216,7 @@ form.addEventListener("change", ({ target }) => { if (target.name === "kind") re
 form.elements.q.addEventListener("search", () => { clearTimeout(typing); refilter(); });
 byId("tr-prev").addEventListener("click", () => step(-1));
 byId("tr-next").addEventListener("click", () => step(1));
-folding(byId("tr-events"), () => { highlight(list.rows(), words()); list.soon(); });
+folding(byId("tr-events"), () => { highlight(list.rows(), words()); list.trim(); });
 
 const follower = live({
   root, list, source: () => source, button: byId("tr-new"),

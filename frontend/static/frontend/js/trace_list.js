@@ -118,6 +118,7 @@ export function list({ box, above, rows, below, onRows, onScroll, onError }) {
     rows: () => [...all()],
     start(from, state) { source = from; before = state.before; after = state.after; spaces(); onRows(this.rows()); soon(); },
     use(from) { source = from; },
+    trim() { steadily(() => { prune(true); spaces(); }); soon(); }, // rows have grown
     fill: async (seq, place = 0) => { await fill(seq, place); soon(); },
     extend: (forward, more) => extend(forward, more),
     visible() { const { top, bottom } = box.getBoundingClientRect(); return [...all()].filter((one) => { const at = one.getBoundingClientRect(); return at.bottom > top + 4 && at.top < bottom - 4; }); },
