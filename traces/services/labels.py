@@ -48,13 +48,18 @@ def label_make(snapshot: CodeSnapshot, *, commands: Iterable[str]) -> MethodLabe
     except LabellerFailed as error:
         log.warning("%s: %s", snapshot, error)
         report = {"notes": [{"file": "", "line": None, "why": str(error)}]}
+    values = {"commands": len(given), **_stored(report)}
+    before = last_of_rules(snapshot)
+    if before is not None and all(getattr(before, name) == value for name, value in values.items()):
+        return before  # two workers judged at once
     return MethodLabel.objects.create(
-        run_id=snapshot.run_id,
-        number=snapshot.number,
-        source=LabelSource.RULES,
-        commands=len(given),
-        **_stored(report),
+        run_id=snapshot.run_id, number=snapshot.number, source=LabelSource.RULES, **values
     )
+
+
+def last_of_rules(snapshot: CodeSnapshot) -> MethodLabel | None:
+    rules = MethodLabel.objects.filter(run=snapshot.run_id, number=snapshot.number, source=LabelSource.RULES)
+    return rules.order_by("id").last()
 
 
 def _stored(report: Mapping[str, Any]) -> dict[str, Any]:
@@ -73,7 +78,7 @@ def labels_again(run: Run) -> int:
     """Judge a run's submissions once more with its whole transcript; how many labels changed."""
     changed = 0
     for snapshot in CodeSnapshot.objects.filter(run=run).select_related("run"):
-        before = MethodLabel.objects.filter(run=run, number=snapshot.number, source=LabelSource.RULES).last()
+        before = last_of_rules(snapshot)
         commands = commands_before(snapshot)
         if before is None or len(commands) > before.commands:
             after = label_make(snapshot, commands=commands)

@@ -314,7 +314,7 @@ def _share(part: float | None, whole: float) -> float | None:
 
 
 def _whole(seconds: float | None) -> int | None:
-    return None if seconds is None else round(seconds)
+    return None if seconds is None else int(seconds)
 
 
 def _equal(left: Any, right: Any) -> bool:

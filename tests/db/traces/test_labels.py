@@ -15,7 +15,7 @@ from tests.support.rows import baseline_row, graded_row, run_row
 from traces.methods.words import Route
 from traces.models import CodeSnapshot, LabelSource, MethodLabel
 from traces.services import snapshots
-from traces.services.labels import label_correct, label_next, labels_in_force
+from traces.services.labels import label_correct, label_make, label_next, labels_in_force
 from traces.services.snapshots import snapshot_take
 from traces.services.snapshots_store import blob_get
 
@@ -107,6 +107,17 @@ def test_rules_judge_the_oldest_code_first_and_each_once(run: Run) -> None:
     assert (first.number, second.number) == (1, 2)
     assert first.methods == ["SFT"]
     assert first.findings[0]["file"] == "train.py"
+
+
+def test_the_same_judgement_twice_is_one_label_and_more_commands_are_another(run: Run) -> None:
+    (code(run) / "train.py").write_text(SFT)
+    kept = snapshot_take(run=run, number=1, model_path="output/v1")
+    assert kept is not None
+    first = label_make(kept, commands=[])
+    assert label_make(kept, commands=[]) == first
+    second = label_make(kept, commands=["python code/train.py"])
+    assert second != first
+    assert (second.commands, second.methods) == (1, ["SFT"])
 
 
 def test_code_that_cannot_be_judged_is_labelled_so_once(run: Run) -> None:
