@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 LEAST_OVERLAP = 10
 """Units that two people or more labelled, below which no number is given."""
-RESAMPLES = 2000
+RESAMPLES = 10_000
 UNDEFINED_MOST = 0.05
 """Resamples without variation have no alpha; with more of them than this share there is no interval."""
 Floats = NDArray[np.float64]
@@ -44,7 +44,7 @@ class TagAgreement:
     alpha: float | None = None
     low: float | None = None
     high: float | None = None
-    """A 95 % percentile interval over resampled units."""
+    """A 95 % percentile interval over resampled units; None where they cannot tell."""
     reason: str = ""
 
 
@@ -126,26 +126,34 @@ def _pair_agreement(
     )
 
 
-def nominal_alpha(counts: Floats) -> Floats:
-    """Krippendorff's nominal alpha of `counts[..., unit, category]`: how many labels say that of the unit.
+def nominal_alpha(counts: Floats, weights: Floats | None = None) -> Floats:
+    """Krippendorff's nominal alpha of `counts[unit, category]`: how many labels say that of the unit.
 
-    Units with fewer than two labels play no part. NaN where all labels that count are the same.
+    `weights[..., unit]` says how often each unit counts, once by default, and gives one alpha a row. Units with fewer
+    than two labels play no part. NaN where all labels that count are the same.
     """
-    sizes = counts.sum(axis=-1, keepdims=True)
+    sizes = counts.sum(axis=1, keepdims=True)
     paired = np.where(sizes > 1, counts, 0.0)
-    matches = (paired * (paired - 1) / np.maximum(sizes - 1, 1)).sum(axis=(-2, -1))
-    totals = paired.sum(axis=-2)
+    matches = (paired * (paired - 1) / np.maximum(sizes - 1, 1)).sum(axis=1)
+    weights = np.ones(len(counts)) if weights is None else weights
+    totals = weights @ paired
     n = totals.sum(axis=-1)
     by_chance = (totals * (totals - 1)).sum(axis=-1)
     with np.errstate(invalid="ignore", divide="ignore"):
-        alpha: Floats = ((n - 1) * matches - by_chance) / (n * (n - 1) - by_chance)
+        alpha: Floats = ((n - 1) * (weights @ matches) - by_chance) / (n * (n - 1) - by_chance)
     return alpha
 
 
 def alpha_interval(counts: Floats, *, resamples: int = RESAMPLES, seed: int = 0) -> tuple[float | None, float | None]:
-    """The 2.5th and 97.5th percentile of alpha over units drawn with replacement; None: too little variation."""
-    drawn = np.random.default_rng(seed).integers(0, len(counts), size=(resamples, len(counts)))
-    alphas = nominal_alpha(counts[drawn])
+    """The 2.5th and 97.5th percentile of alpha over units drawn with replacement.
+
+    None: the units cannot tell, because none of them shows a disagreement or because too many draws have no variation.
+    """
+    if raw_agreement(counts) == 1:
+        return None, None
+    patterns, often = np.unique(counts, axis=0, return_counts=True)
+    drawn = np.random.default_rng(seed).multinomial(len(counts), often / len(counts), size=resamples)
+    alphas = nominal_alpha(patterns, drawn.astype(np.float64))
     known = alphas[~np.isnan(alphas)]
     if len(known) < (1 - UNDEFINED_MOST) * resamples:
         return None, None

@@ -1,10 +1,13 @@
 """Queues hand each run to as many people as they want, once each."""
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
+from django.db import connection
 from django.utils import timezone
 
 from benchmark.models import Run
@@ -56,6 +59,25 @@ def test_a_forgotten_claim_keeps_nobody_out(queue: LabellingQueue, runs: list[Ru
     cem = researcher("cem")
     Labelling.objects.update(claimed_at=timezone.now() - timedelta(days=CLAIM_DAYS, minutes=1))
     assert claimed(queue, cem) == runs[0]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_people_who_ask_at_once_do_not_get_too_much() -> None:
+    queue = queue_create(name="One each", slugs=[ended_run().slug], annotators=1, created_by=researcher("head"))
+    people = [researcher(f"person{number}") for number in range(4)]
+    start = threading.Barrier(len(people))
+
+    def ask(author: User) -> Run | None:
+        start.wait(10)
+        try:
+            return claimed(queue, author)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(len(people)) as pool:
+        taken = list(pool.map(ask, people))
+    assert sum(run is not None for run in taken) == 1
+    assert Labelling.objects.count() == 1
 
 
 def test_a_claim_without_labels_can_be_given_back(queue: LabellingQueue, runs: list[Run]) -> None:

@@ -143,6 +143,21 @@ def test_the_interval_covers_what_it_should() -> None:
 
 
 def test_rare_tags_have_no_interval() -> None:
-    counts = np.array([[2.0, 0.0]] + [[0.0, 2.0]] * 11)
+    """Of the draws about 0.91 ** 12, a third, miss the one unit that varies."""
+    counts = np.array([[1.0, 1.0]] + [[0.0, 2.0]] * 11)
+    assert float(nominal_alpha(counts)) == pytest.approx(0.0)
+    assert alpha_interval(counts) == (None, None)
+
+
+def test_units_without_disagreement_have_no_interval() -> None:
+    """Every draw of them has alpha 1, which says nothing of other units."""
+    counts = np.array([[2.0, 0.0]] * 6 + [[0.0, 2.0]] * 6)
     assert float(nominal_alpha(counts)) == 1.0
     assert alpha_interval(counts) == (None, None)
+
+
+def test_the_interval_is_that_of_drawing_units_one_by_one() -> None:
+    counts = np.array([[3.0, 0.0]] * 9 + [[2.0, 1.0]] * 5 + [[0.0, 3.0]] * 12 + [[0.0, 2.0]] * 4 + [[1.0, 1.0]] * 3)
+    drawn = np.random.default_rng(1).integers(0, len(counts), size=(10_000, len(counts)))
+    alphas = [float(nominal_alpha(counts[units])) for units in drawn]
+    assert alpha_interval(counts) == pytest.approx(np.percentile(alphas, [2.5, 97.5]), abs=0.02)
