@@ -2,6 +2,7 @@
 
 import os
 import threading
+import time
 from pathlib import Path, PurePosixPath
 
 import pytest
@@ -191,9 +192,13 @@ def test_a_link_swapped_for_another_never_leads_out(bench: Bench) -> None:
     swap.symlink_to("inside")
     thread = threading.Thread(target=swapping)
     thread.start()
-    read, refused = set(), 0
+    read, refused, tries = set(), 0, 0
+    enough = time.monotonic() + 30
     try:
-        for _ in range(1500):
+        # At least so often, and until each of the two has been met.
+        while tries < 1500 or not (read and refused):
+            assert time.monotonic() < enough
+            tries += 1
             try:
                 with Resolver(bench.view, WORKSPACE).submitted("swap/mine") as trail:
                     read.add(Path(f"/proc/self/fd/{trail.place.fd}").read_text())
