@@ -45,7 +45,11 @@ def recording_seal(
         return recording
     path.touch(exist_ok=True)
     size, digest = path.stat().st_size, file_digest(path)
-    notes = list(tail.notes) if tail is not None else ["its worker was lost: what came last may be missing"]
+    notes = (
+        list(tail.notes)
+        if tail is not None
+        else ["sealed by the sweep and not by its worker: a change since it was written would not be seen"]
+    )
     if tail is not None and not notes and prefix_digest(path, tail.offset) != tail.prefix_sha256:
         notes.append("the log was changed after it was written: its beginning is not what was read live")
     path.chmod(0o440)

@@ -135,7 +135,9 @@ def test_a_lost_worker_is_made_up_for_by_the_sweep(run: Run, token: str, sent: l
     assert recording.ingested_at is not None
     assert recording.trace is not None
     assert recording.trace.masked_count == 1
-    assert recording.notes == ["its worker was lost: what came last may be missing"]
+    assert recording.notes == [
+        "sealed by the sweep and not by its worker: a change since it was written would not be seen"
+    ]
     assert not recording_ingest(run.pk)
 
 
