@@ -140,6 +140,8 @@ def engine_alone(evaluator: Evaluator, items: Sequence[Item], engine: Engine, en
     encoded = [encoder.encode(first_prompt(evaluator, item), first=True)[1] for item in items]
     requests: list[Request] = [request for request in encoded if request is not None]
     vllm: Any = getattr(getattr(engine, "_engine", None), "_llm", None)
+    if vllm is not None:
+        generated(vllm, engine.sampling, [replace(requests[0], max_tokens=1)])  # what is set up at the first call
     started = time.monotonic()
     tokens = generated(vllm, engine.sampling, requests) if vllm is not None else batched(engine, requests)
     seconds = time.monotonic() - started
