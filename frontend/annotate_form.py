@@ -8,15 +8,8 @@ from benchmark.models import Run
 from traces.methods.failures import FailureType
 from traces.models import Annotation, Trace
 from traces.models.annotation import NOTE_MOST
+from traces.services.annotation_suggestions import SYMPTOMS
 
-SYMPTOMS = {
-    FailureType.ROLLOUT: "the environment loop is incomplete or never yields usable trajectories",
-    FailureType.REWARD_DATA: "data or reward too sparse, brittle or misaligned to help",
-    FailureType.COLLAPSE: "later submissions regress, or fail to load or be evaluated",
-    FailureType.EARLY_CODING: "the run ends before real training code or a valid submission",
-    FailureType.STATIC_SHORTCUT: "a static route works, and does not carry over to interaction",
-}
-"""Of the paper's table 10, in short."""
 NUMBERED = {str(number): kind for number, kind in enumerate(FailureType, start=1)}
 """The keys 1 to 5; 0 is none of them."""
 

@@ -11,19 +11,11 @@ from benchmark.models import Run
 from traces.methods.failures import FailureSuggestion, FailureType, RunFacts
 from traces.methods.words import Confidence
 from traces.models import Event
-from traces.services.annotation_suggestions import SuggesterFault
+from traces.services.annotation_suggestions import SYMPTOMS, SuggesterFault
 
 ATTEMPTS = 3
 EVENTS_SHOWN = 150
 ANSWER_MOST = 65_536
-SYMPTOMS = {
-    FailureType.ROLLOUT: "training code exists, but the loop with the environment never yields usable trajectories",
-    FailureType.REWARD_DATA: "collection and training are real; data or reward are too sparse or misaligned to help",
-    FailureType.COLLAPSE: "early submissions exist; later ones regress, or fail to load, start or be evaluated",
-    FailureType.EARLY_CODING: "the run ends before substantive training code or a valid submission",
-    FailureType.STATIC_SHORTCUT: "a workable static route that carries nothing over to a task that needs rollouts",
-}
-"""Of the paper's table 10, in short."""
 
 
 class _Passing(SuggesterFault):

@@ -7,9 +7,18 @@ from django.db import transaction
 from django.utils import timezone
 
 from benchmark.models import Run
-from traces.methods.failures import FailureSuggestion, RunFacts, failure_suggestions
+from traces.methods.failures import FailureSuggestion, FailureType, RunFacts, failure_suggestions
 from traces.models import Suggestion
 from traces.services.ingest_rows import storable
+
+SYMPTOMS = {
+    FailureType.ROLLOUT: "the environment loop is incomplete or never yields usable trajectories",
+    FailureType.REWARD_DATA: "data or reward too sparse, brittle or misaligned to help",
+    FailureType.COLLAPSE: "later submissions regress, or fail to load or be evaluated",
+    FailureType.EARLY_CODING: "the run ends before real training code or a valid submission",
+    FailureType.STATIC_SHORTCUT: "a static route works, and does not carry over to interaction",
+}
+"""Of the paper's table 10, in short."""
 
 
 class SuggesterFault(Exception):
