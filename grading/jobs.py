@@ -12,7 +12,6 @@ from grading.services.claims import evaluation_claim
 from grading.services.evaluations import evaluation_execute as execute
 from grading.services.intake import submission_take
 from grading.services.sweeping import grading_mend
-from traces.services.snapshots import labels_ring
 
 _slots = Slots(settings.GRADING_SLOTS)
 
@@ -23,8 +22,6 @@ def submission_intake(submission_id: int) -> None:
     submission = submission_take(submission_id)
     if submission is not None and settings.EMBEDDED:
         _slots.drain(partial(_execute_next, submission))
-    # There is code to judge; that can wait until the submission is answered.
-    labels_ring()
 
 
 @shared_task

@@ -2,12 +2,12 @@
 
 from celery import shared_task
 
+from benchmark.services.queueing import job_send
 from benchmark.services.slots import Slots
 from traces.models import CodeSnapshot
 from traces.services.labels import label_next
 from traces.services.recording_sealing import recording_ingest as ingest
 from traces.services.recording_sealing import recordings_mend
-from traces.services.snapshots import labels_ring
 
 _slots = Slots(1)
 
@@ -28,5 +28,6 @@ def recording_ingest(run_id: int) -> None:
 def recordings_sweep() -> None:
     """Mend what was left behind."""
     recordings_mend()
+    # Nobody waits for labels as an agent waits for its score: they come with the sweep.
     if CodeSnapshot.objects.unlabelled().exists():
-        labels_ring()
+        job_send("traces.jobs.labels_make")

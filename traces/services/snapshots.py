@@ -11,7 +11,6 @@ from pathlib import Path
 from django.db import DatabaseError, IntegrityError, connection, transaction
 
 from benchmark.models import Run
-from benchmark.services.queueing import job_send
 from benchmark.services.workspace import run_folder
 from traces.models import CodeSnapshot
 from traces.services.ingest_rows import storable
@@ -49,11 +48,6 @@ def snapshot_take(*, run: Run, number: int, model_path: str, caps: Caps = CAPS) 
         log.exception("the code of %s#%s could not be kept", run.slug, number)
         return None
     return snapshot
-
-
-def labels_ring() -> None:
-    """Say that there is code to judge. A lost ring is made up for by the sweep."""
-    job_send("traces.jobs.labels_make")
 
 
 def _taken(run: Run, number: int, model_path: str, caps: Caps) -> CodeSnapshot:
