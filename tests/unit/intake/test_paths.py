@@ -192,7 +192,8 @@ def test_a_link_swapped_for_another_never_leads_out(bench: Bench) -> None:
     swap.symlink_to("inside")
     thread = threading.Thread(target=swapping)
     thread.start()
-    read, refused, tries = set(), 0, 0
+    read: set[str] = set()
+    refused = tries = 0
     began = time.monotonic()
     try:
         # For a while, and until each of the two has been met.
