@@ -17,7 +17,7 @@ if ! command -v debootstrap >/dev/null; then
 fi
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-debootstrap >/dev/null --variant=minbase --include="$packages" "$suite" "$folder/root"
-ln -s python3 "$folder/root/usr/bin/python"
-rm -rf "$folder"/root/var/cache/apt/archives/*.deb
-tar --create --directory "$folder/root" --numeric-owner . | docker import --change 'CMD ["python3"]' - "$tag"
+debootstrap >/dev/null --variant=minbase --include="$packages" "$suite" "$folder/system"
+ln -s python3 "$folder/system/usr/bin/python"
+rm -rf "$folder"/system/var/cache/apt/archives/*.deb
+tar --create --directory "$folder/system" --numeric-owner . | docker import --change 'CMD ["python3"]' - "$tag"

@@ -1,6 +1,7 @@
 """What all dialects share: base classes, times, and text out of content in its many shapes."""
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any, ClassVar
@@ -11,15 +12,15 @@ WRONG_SHAPE = (AttributeError, TypeError, ValueError, KeyError, IndexError, Over
 """What a dialect raises on values of another type than the agent's own programs write."""
 
 
-class _Base:
+class _Base(ABC):
     name: ClassVar[str]
     agent: ClassVar[str] = ""
 
     def __init__(self, read_back: ReadBack) -> None:
         self.read_back = read_back
 
-    def record(self, record: Record) -> Iterable[TraceEvent] | None:
-        raise NotImplementedError
+    @abstractmethod
+    def record(self, record: Record) -> Iterable[TraceEvent] | None: ...
 
     def finish(self) -> Iterable[TraceEvent]:
         return ()
@@ -29,16 +30,16 @@ class LineBase(_Base):
     """See `contract.LineDialect`."""
 
     @classmethod
-    def recognises(cls, value: dict[str, Any]) -> bool:
-        raise NotImplementedError
+    @abstractmethod
+    def recognises(cls, value: dict[str, Any]) -> bool: ...
 
 
 class DocumentBase(_Base):
     """See `contract.DocumentDialect`."""
 
     @classmethod
-    def detects(cls, head: DocumentHead) -> bool:
-        raise NotImplementedError
+    @abstractmethod
+    def detects(cls, head: DocumentHead) -> bool: ...
 
     @classmethod
     def opens(cls, path: tuple[str | int, ...]) -> bool:

@@ -6,6 +6,7 @@ followed, both sides of an undecidable branch are read, loops are read twice. No
 
 import ast
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from enum import Enum, auto
@@ -109,7 +110,7 @@ CommandRunner = Callable[[str | list[str], dict[str, str], Place], None]
 """Called with a command line, or its words, and the environment."""
 
 
-class Core:
+class Core(ABC):
     """Shared state. The other parts of the reader are mixed in: expressions, statements, calls, outside."""
 
     def __init__(self, sources: Sources, store: Store, budget: Budget, run_command: CommandRunner) -> None:
@@ -144,50 +145,50 @@ class Core:
         self.environment: dict[str, str] = {}
         self.near = ""
 
-    def evaluate(self, node: ast.expr, scope: Scope) -> Value:
-        raise NotImplementedError
+    @abstractmethod
+    def evaluate(self, node: ast.expr, scope: Scope) -> Value: ...
 
-    def execute(self, body: list[ast.stmt], scope: Scope) -> Flow:
-        raise NotImplementedError
+    @abstractmethod
+    def execute(self, body: list[ast.stmt], scope: Scope) -> Flow: ...
 
-    def call(self, callee: Value, args: Args, node: ast.AST, scope: Scope) -> Value:
-        raise NotImplementedError
+    @abstractmethod
+    def call(self, callee: Value, args: Args, node: ast.AST, scope: Scope) -> Value: ...
 
-    def call_method(self, receiver: Value, name: str, args: Args, node: ast.AST, scope: Scope) -> Value:
-        raise NotImplementedError
+    @abstractmethod
+    def call_method(self, receiver: Value, name: str, args: Args, node: ast.AST, scope: Scope) -> Value: ...
 
-    def outer_method(self, receiver: Value, name: str, args: Args, node: ast.AST, scope: Scope) -> Value:
-        raise NotImplementedError
+    @abstractmethod
+    def outer_method(self, receiver: Value, name: str, args: Args, node: ast.AST, scope: Scope) -> Value: ...
 
-    def binary(self, op: ast.operator, left: Value, right: Value) -> Value:
-        raise NotImplementedError
+    @abstractmethod
+    def binary(self, op: ast.operator, left: Value, right: Value) -> Value: ...
 
-    def invoke(self, function: Function, args: Args, owner: Obj | Class | None = None) -> Value:
-        raise NotImplementedError
+    @abstractmethod
+    def invoke(self, function: Function, args: Args, owner: Obj | Class | None = None) -> Value: ...
 
-    def instantiate(self, made: Class, args: Args) -> Value:
-        raise NotImplementedError
+    @abstractmethod
+    def instantiate(self, made: Class, args: Args) -> Value: ...
 
-    def external_call(self, name: str, args: Args, node: ast.AST, scope: Scope) -> Value:
-        raise NotImplementedError
+    @abstractmethod
+    def external_call(self, name: str, args: Args, node: ast.AST, scope: Scope) -> Value: ...
 
-    def object_call(self, owner: Obj, args: Args, node: ast.AST, scope: Scope) -> Value:
-        raise NotImplementedError
+    @abstractmethod
+    def object_call(self, owner: Obj, args: Args, node: ast.AST, scope: Scope) -> Value: ...
 
-    def attribute(self, value: Value, name: str, scope: Scope) -> Value:
-        raise NotImplementedError
+    @abstractmethod
+    def attribute(self, value: Value, name: str, scope: Scope) -> Value: ...
 
-    def assign(self, target: ast.expr, value: Value, scope: Scope) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def assign(self, target: ast.expr, value: Value, scope: Scope) -> None: ...
 
-    def set_name(self, name: str, value: Value, scope: Scope) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def set_name(self, name: str, value: Value, scope: Scope) -> None: ...
 
-    def import_module(self, dotted: str, scope: Scope, level: int = 0) -> Value:
-        raise NotImplementedError
+    @abstractmethod
+    def import_module(self, dotted: str, scope: Scope, level: int = 0) -> Value: ...
 
-    def run_text(self, text: str, scope: Scope) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def run_text(self, text: str, scope: Scope) -> None: ...
 
     def control_tags(self) -> frozenset[str]:
         return frozenset().union(*self.control)
