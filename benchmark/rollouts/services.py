@@ -6,7 +6,7 @@ import urllib.request
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from benchmark.tasks.services_contract import Hit, ServiceFault
+from benchmark.tasks.services_contract import Hit, ServiceFault, answer_of, hits_of
 
 PATIENCE_S = 3600.0
 """Longer than the worker's own: it gives up first, with a reason."""
@@ -21,17 +21,10 @@ class GatewayServices:
         self._open = urllib.request.build_opener(urllib.request.ProxyHandler({})).open
 
     def chat(self, request: Mapping[str, Any], *, fresh: bool = False) -> Mapping[str, Any]:
-        answer = self._ask("/judge", {"request": request, "fresh": fresh}).get("answer")
-        if not isinstance(answer, dict):
-            raise ServiceFault("the judge's answer did not arrive whole")
-        return answer
+        return answer_of(self._ask("/judge", {"request": request, "fresh": fresh}))
 
     def search(self, query: str, *, count: int) -> Sequence[Hit]:
-        hits: Any = self._ask("/search", {"query": query, "count": count}).get("hits")
-        try:
-            return [Hit(title=hit["title"], url=hit["url"], snippet=hit["snippet"]) for hit in hits]
-        except (TypeError, KeyError) as error:
-            raise ServiceFault("the search's answer did not arrive whole") from error
+        return hits_of(self._ask("/search", {"query": query, "count": count}))
 
     def _ask(self, path: str, asked: Mapping[str, Any]) -> Mapping[str, Any]:
         request = urllib.request.Request(  # noqa: S310 — the gateway's own address

@@ -43,3 +43,20 @@ class Services(Protocol):
         Raises: ServiceFault.
         """
         ...
+
+
+def answer_of(told: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The judge's answer in what came back. Raises: ServiceFault."""
+    answer = told.get("answer")
+    if not isinstance(answer, dict):
+        raise ServiceFault("the judge's answer did not arrive whole")
+    return answer
+
+
+def hits_of(told: Mapping[str, Any]) -> Sequence[Hit]:
+    """The search's results in what came back. Raises: ServiceFault."""
+    hits: Any = told.get("hits")
+    try:
+        return [Hit(title=hit["title"], url=hit["url"], snippet=hit["snippet"]) for hit in hits]
+    except (TypeError, KeyError) as error:
+        raise ServiceFault("the search's answer did not arrive whole") from error

@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 
 from benchmark.tasks.contract import Evaluator
-from benchmark.tasks.services_contract import Hit, ServiceFault
+from benchmark.tasks.services_contract import Hit, ServiceFault, answer_of, hits_of
 from grading.runner.faults import InfraFault
 
 PATIENCE_S = 3600.0
@@ -31,17 +31,10 @@ class SocketServices:
         )
 
     def chat(self, request: Mapping[str, Any], *, fresh: bool = False) -> Mapping[str, Any]:
-        answer = self._ask("/judge", {"request": request, "fresh": fresh}).get("answer")
-        if not isinstance(answer, dict):
-            raise ServiceFault("the judge's answer did not arrive whole")
-        return answer
+        return answer_of(self._ask("/judge", {"request": request, "fresh": fresh}))
 
     def search(self, query: str, *, count: int) -> Sequence[Hit]:
-        hits: Any = self._ask("/search", {"query": query, "count": count}).get("hits")
-        try:
-            return [Hit(title=hit["title"], url=hit["url"], snippet=hit["snippet"]) for hit in hits]
-        except (TypeError, KeyError) as error:
-            raise ServiceFault("the search's answer did not arrive whole") from error
+        return hits_of(self._ask("/search", {"query": query, "count": count}))
 
     def _ask(self, path: str, asked: Mapping[str, Any]) -> Mapping[str, Any]:
         try:

@@ -15,8 +15,9 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
 from typing import Any
+
+from tests.support.serving import Serving
 
 KEY = "sk-scripted-judge-0123456789abcdef"
 MODEL = "scripted-judge-1"
@@ -102,7 +103,7 @@ def prompt_text(request: Mapping[str, Any]) -> str:
     return "\n".join(str(message["content"]) for message in request["messages"])
 
 
-class ScriptedJudge:
+class ScriptedJudge(Serving):
     """Serves from `__enter__` to `__exit__`. Requests without the right key are refused, as by a real provider."""
 
     model = MODEL
@@ -157,13 +158,3 @@ class ScriptedJudge:
     @property
     def url(self) -> str:
         return f"http://127.0.0.1:{self._server.server_port}/v1"
-
-    def __enter__(self) -> "ScriptedJudge":
-        threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._server.shutdown()
-        self._server.server_close()

@@ -9,12 +9,12 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
 from typing import Any
 from urllib.parse import parse_qsl
 
 from benchmark.tasks.services_contract import Hit
 from tests.support.judge import Reply
+from tests.support.serving import Serving
 
 KEY = "search-key-0123456789abcdef"
 
@@ -104,7 +104,7 @@ def in_turn(first: Sequence[Behaviour], then: Behaviour) -> Behaviour:
     return behave
 
 
-class ScriptedWeb:
+class ScriptedWeb(Serving):
     """Serves from `__enter__` to `__exit__`."""
 
     def __init__(self, behave: Behaviour) -> None:
@@ -148,13 +148,3 @@ class ScriptedWeb:
     @property
     def url(self) -> str:
         return f"http://127.0.0.1:{self._server.server_port}"
-
-    def __enter__(self) -> "ScriptedWeb":
-        threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._server.shutdown()
-        self._server.server_close()

@@ -26,7 +26,8 @@ def label_next() -> bool:
     snapshot = CodeSnapshot.objects.unlabelled().select_related("run").first()
     if snapshot is None:
         return False
-    label_make(snapshot, commands=commands_before(snapshot))
+    # Without files there is nothing that commands could run, and looking for them costs the most.
+    label_make(snapshot, commands=commands_before(snapshot) if snapshot.files else ())
     return True
 
 

@@ -1,0 +1,22 @@
+"""A local HTTP server for tests, running while its context is open."""
+
+import threading
+from http.server import ThreadingHTTPServer
+from types import TracebackType
+from typing import Self
+
+
+class Serving:
+    """Serves `_server`, which the subclass makes, from a thread of its own."""
+
+    _server: ThreadingHTTPServer
+
+    def __enter__(self) -> Self:
+        threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._server.shutdown()
+        self._server.server_close()
