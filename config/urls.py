@@ -4,6 +4,6 @@ from django.urls import include, path
 
 urlpatterns = [
     path("grading/<str:token>/", include("grading.api.urls")),
-    path("api/", include("frontend.api.urls")),
+    path("api/v1/", include(("frontend.api.urls", "api"))),
     path("", include("frontend.urls")),
 ]

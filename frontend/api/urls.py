@@ -1,4 +1,4 @@
-"""URLs below `/api/`."""
+"""URLs below `/api/v1/`."""
 
 from django.urls import include, path
 from drf_spectacular.views import SpectacularAPIView

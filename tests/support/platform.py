@@ -104,7 +104,7 @@ class Platform:
 
     def _answers(self) -> bool:
         with contextlib.suppress(httpx.TransportError):
-            return self.http.get(f"{self.url}/api/runs/", timeout=5).status_code == 200
+            return self.http.get(f"{self.url}/api/v1/runs/", timeout=5).status_code == 200
         return False
 
     def start_worker(self) -> None:
@@ -138,7 +138,7 @@ class Platform:
         return told.strip().rstrip("/").rsplit("/", 1)[1]
 
     def get(self, slug: str, part: str = "") -> Any:
-        answer = self.http.get(f"{self.url}/api/runs/{slug}/{part}", timeout=20)
+        answer = self.http.get(f"{self.url}/api/v1/runs/{slug}/{part}", timeout=20)
         answer.raise_for_status()
         return answer.json()
 

@@ -58,10 +58,10 @@ def exported(answer: Any) -> str:
 def test_who_may_not_gets_nothing(run: Run) -> None:
     stranger = Caller(User.objects.create_user("nobody"))
     body = {"run": run.slug, "failure_type": EARLY}
-    for path in (f"/api/annotations/?run={run.slug}", "/api/annotations/export", "/api/annotations/export?format=csv"):
+    for path in (f"/api/v1/annotations/?run={run.slug}", "/api/v1/annotations/export", "/api/v1/annotations/export?format=csv"):
         assert Client().get(path).status_code in (401, 403)
         assert stranger.get(path).status_code == 403
-    for path in ("/api/annotations/", "/api/annotations/submit"):
+    for path in ("/api/v1/annotations/", "/api/v1/annotations/submit"):
         assert Client().post(path, body, content_type="application/json").status_code in (401, 403)
         assert stranger.post(path, body).status_code == 403
     assert Annotation.objects.count() == 1
@@ -69,31 +69,31 @@ def test_who_may_not_gets_nothing(run: Run) -> None:
 
 def test_a_revoked_token_labels_nothing(run: Run, colleague: Caller) -> None:
     ApiToken.objects.update(revoked_at="2026-01-01T00:00Z")
-    assert colleague.post("/api/annotations/", {"run": run.slug, "failure_type": EARLY}).status_code in (401, 403)
+    assert colleague.post("/api/v1/annotations/", {"run": run.slug, "failure_type": EARLY}).status_code in (401, 403)
 
 
 def test_label_submit_and_then_see(run: Run, colleague: Caller) -> None:
-    here = f"/api/annotations/?run={run.slug}"
+    here = f"/api/v1/annotations/?run={run.slug}"
     trace = trace_of(run)
     body = {"run": run.slug, "failure_type": EARLY, "trace": trace.key, "first_seq": 2, "last_seq": 3, "note": "ends"}
-    made = colleague.post("/api/annotations/", body)
+    made = colleague.post("/api/v1/annotations/", body)
     assert made.status_code == 201
     label = made.json()
     assert (label["failure_type"], label["first_seq"], label["blind"], label["author"]) == (EARLY, 2, True, "colleague")
     assert [each["id"] for each in colleague.get(here).json()] == [label["id"]]
-    assert SECRET not in exported(colleague.get("/api/annotations/export"))
-    submit = ("/api/annotations/submit", {"run": run.slug})
+    assert SECRET not in exported(colleague.get("/api/v1/annotations/export"))
+    submit = ("/api/v1/annotations/submit", {"run": run.slug})
     assert colleague.post(*submit).json() == {"run": run.slug, "submitted_now": True}
     assert colleague.post(*submit).json()["submitted_now"] is False
     assert [each["author"] for each in colleague.get(here).json()] == ["owner", "colleague"]
-    late = colleague.post("/api/annotations/", {"run": run.slug, "failure_type": None, "revises": label["id"]}).json()
+    late = colleague.post("/api/v1/annotations/", {"run": run.slug, "failure_type": None, "revises": label["id"]}).json()
     assert (late["failure_type"], late["blind"], late["revises"]) == (None, False, label["id"])
 
 
 def test_an_export_counts_as_seen(run: Run, colleague: Caller) -> None:
     labelled(run, colleague.user, EARLY)
-    assert SECRET in exported(colleague.get("/api/annotations/export"))
-    late = colleague.post("/api/annotations/", {"run": run.slug, "failure_type": COLLAPSE}).json()
+    assert SECRET in exported(colleague.get("/api/v1/annotations/export"))
+    late = colleague.post("/api/v1/annotations/", {"run": run.slug, "failure_type": COLLAPSE}).json()
     assert late["seen_annotations"] == [Annotation.objects.get(author__username="owner").pk]
 
 
@@ -110,26 +110,26 @@ def test_an_export_counts_as_seen(run: Run, colleague: Caller) -> None:
     ],
 )
 def test_a_wrong_field_is_named(change: dict[str, Any], field: str, run: Run, colleague: Caller) -> None:
-    answer = colleague.post("/api/annotations/", {"run": run.slug, "failure_type": EARLY} | change)
+    answer = colleague.post("/api/v1/annotations/", {"run": run.slug, "failure_type": EARLY} | change)
     assert (answer.status_code, list(answer.json())) == (400, [field])
     assert Annotation.objects.count() == 1
 
 
 def test_anothers_label_is_not_revised(run: Run, colleague: Caller) -> None:
     theirs = Annotation.objects.get()
-    answer = colleague.post("/api/annotations/", {"run": run.slug, "failure_type": EARLY, "revises": theirs.pk})
+    answer = colleague.post("/api/v1/annotations/", {"run": run.slug, "failure_type": EARLY, "revises": theirs.pk})
     assert (answer.status_code, list(answer.json())) == (400, ["revises"])
 
 
 def test_exports_hold_every_field_and_run_no_formula(run: Run, colleague: Caller) -> None:
-    colleague.post("/api/annotations/", {"run": run.slug, "failure_type": "", "note": '=1+1, "so"\nthere'})
-    (row,) = map(json.loads, exported(colleague.get("/api/annotations/export?format=jsonl")).splitlines())
+    colleague.post("/api/v1/annotations/", {"run": run.slug, "failure_type": "", "note": '=1+1, "so"\nthere'})
+    (row,) = map(json.loads, exported(colleague.get("/api/v1/annotations/export?format=jsonl")).splitlines())
     assert tuple(row) == FIELDS
     assert (row["note"], row["failure_type"], row["run"]) == ('=1+1, "so"\nthere', None, run.slug)
-    answer = colleague.get("/api/annotations/export?format=csv")
+    answer = colleague.get("/api/v1/annotations/export?format=csv")
     assert answer.headers["Content-Type"] == "text/csv; charset=utf-8"
     (line,) = csv.DictReader(StringIO(exported(answer)))
     assert tuple(line) == FIELDS
     assert (line["note"], line["failure_type"]) == ('\'=1+1, "so"\nthere', "")
-    wrong = colleague.get("/api/annotations/export?format=xlsx")
+    wrong = colleague.get("/api/v1/annotations/export?format=xlsx")
     assert (wrong.status_code, wrong.json()) == (400, {"format": "Give one of jsonl, csv."})

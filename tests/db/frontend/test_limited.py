@@ -15,7 +15,7 @@ BODY = {"agent": "example", "task": "arithmetic", "base_model": "tiny", "budget_
 def started(operator: Client, settings: Any, limit: int | None, score: float) -> Run:
     """A run started through the API while the deployment has that limit, with one score."""
     settings.GRADING_LIMIT = limit
-    answer = operator.post("/api/runs/", BODY, content_type="application/json")
+    answer = operator.post("/api/v1/runs/", BODY, content_type="application/json")
     assert answer.status_code == 201, answer.content
     run = Run.objects.get(slug=answer.json()["slug"])
     graded_row(run, score)
@@ -26,10 +26,10 @@ def started(operator: Client, settings: Any, limit: int | None, score: float) ->
 def test_the_api_says_so(operator: Client, anyone: Client, settings: Any) -> None:
     part, whole = started(operator, settings, 20, 90.0), started(operator, settings, None, 50.0)
     settings.GRADING_LIMIT = 7  # what holds now changes nothing about runs that were started
-    told = {slug: anyone.get(f"/api/runs/{slug}/").json() for slug in (part.slug, whole.slug)}
+    told = {slug: anyone.get(f"/api/v1/runs/{slug}/").json() for slug in (part.slug, whole.slug)}
     assert (told[part.slug]["protocol"], told[part.slug]["ranked"]) == ("arithmetic/1;limit=20", False)
     assert (told[whole.slug]["protocol"], told[whole.slug]["ranked"]) == ("arithmetic/1", True)
-    found = anyone.get("/api/runs/", {"protocol": "arithmetic/1;limit=20"}).json()["results"]
+    found = anyone.get("/api/v1/runs/", {"protocol": "arithmetic/1;limit=20"}).json()["results"]
     assert [row["slug"] for row in found] == [part.slug]
 
 

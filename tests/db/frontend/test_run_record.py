@@ -68,7 +68,7 @@ def test_everybody_reads_the_record(anyone: Client, run: Run) -> None:
         f"/runs/{run.slug}/submissions/1..2/diff",
     ):
         assert told in page
-    told_json = anyone.get(f"/api/runs/{run.slug}/metrics/").json()
+    told_json = anyone.get(f"/api/v1/runs/{run.slug}/metrics/").json()
     assert told_json["reference"]["time_to_best"] == 60
     assert "+10.00 against the baseline" in text(anyone, f"/runs/{run.slug}/report.md")
     assert "Rules" in text(anyone, f"/runs/{run.slug}/submissions/1/labels/")
