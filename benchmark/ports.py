@@ -9,10 +9,15 @@ from django.conf import settings
 from django.utils.module_loading import import_string
 
 from benchmark.gateway.routes import Route
+from benchmark.models import Run
 
 
 class GradingRoom(Protocol):
     """What runs need of grading."""
+
+    def opened(self, run: Run) -> None:
+        """A run was created, in the caller's transaction."""
+        ...
 
     def baseline_request(self, run_id: int, base_folder: Path) -> None:
         """Fingerprint the base model and ask for its own evaluation on the run's task, unless it is stored."""

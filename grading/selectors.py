@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 from typing import Any
 
+from django.db.models import F
+
 from benchmark.models import Run
-from grading.models import Baseline, Submission
-from grading.models.submission import SubmissionQuerySet
+from grading.models import Submission, TaskStanding
 
 
 @dataclass(frozen=True)
@@ -24,25 +25,16 @@ class Standing:
 
 def baseline_score(run_id: int) -> float | None:
     """The base model's score, or None: not graded yet, or it could not be."""
-    scored = Baseline.objects.filter(run_id=run_id, evaluation__verdict__score__isnull=False)
-    return scored.values_list("evaluation__verdict__score", flat=True).first()
-
-
-def submissions_by_score(run_id: int) -> SubmissionQuerySet:
-    """The scored ones, the highest first; of equal ones the earlier."""
-    return Submission.objects.filter(run_id=run_id).scored().order_by("-verdict__score", "number")
-
-
-def submission_best(run_id: int) -> Submission | None:
-    return submissions_by_score(run_id).select_related("verdict", "run").first()
+    return TaskStanding.objects.filter(run_id=run_id, task=F("run__task")).values_list("baseline", flat=True).first()
 
 
 def standing(run: Run) -> Standing:
-    best = submission_best(run.pk)
+    """On the run's first task."""
+    row = TaskStanding.objects.filter(run=run, task=run.task).first()
     return Standing(
-        baseline=baseline_score(run.pk),
-        best=best.score if best else None,
-        best_number=best.number if best else None,
+        baseline=row.baseline if row else None,
+        best=row.best if row else None,
+        best_number=row.best_number if row else None,
         total=run.submission_count,
     )
 

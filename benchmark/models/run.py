@@ -5,7 +5,10 @@ from typing import Any, Literal, Self
 from uuid import uuid4
 
 from django.conf import settings
+from django.contrib.auth.base_user import AbstractBaseUser
+from django.contrib.auth.models import AnonymousUser, User
 from django.db import connections, models
+from django.db.models import Q
 from django.utils import timezone
 
 
@@ -44,8 +47,28 @@ class Origin(models.TextChoices):
     PUBLISHED = "published"
 
 
+class Trust(models.TextChoices):
+    """How far the numbers of a run made elsewhere can be trusted; empty for what was graded here."""
+
+    CLAIMED = "claimed"
+    CHECKED = "checked"
+    REVIEWED = "reviewed"
+    REGRADED = "regraded", "re-graded"
+    FLAGGED = "flagged"
+
+
 class RunQuerySet(models.QuerySet["Run"]):
     """Reusable filters, and the conditional updates that move a run."""
+
+    def shown(self) -> Self:
+        """What everybody may see."""
+        return self.filter(hidden=False)
+
+    def visible_to(self, user: AbstractBaseUser | AnonymousUser) -> Self:
+        """What is shown, the user's own, and everything for those who moderate."""
+        if not isinstance(user, User):
+            return self.shown()
+        return self if user.has_perm("benchmark.moderate_run") else self.filter(Q(hidden=False) | Q(created_by=user))
 
     def active(self) -> Self:
         return self.exclude(state__in=TERMINAL)
@@ -95,7 +118,14 @@ class Run(models.Model):
     base_digest = models.CharField(max_length=64, blank=True)
     mode = models.CharField(max_length=16, choices=Mode.choices, default=Mode.FREE)
     budget_s = models.PositiveIntegerField()
+    task_list = models.JSONField(default=list)
+    """Of a multi run: its tasks, `task` being the first; else empty."""
     origin = models.CharField(max_length=16, choices=Origin.choices, default=Origin.LOCAL)
+    trust = models.CharField(max_length=16, choices=Trust.choices, blank=True)
+    hidden = models.BooleanField(default=False)
+    """Seen by its owner and by moderators alone, and never ranked."""
+    source = models.JSONField(default=dict)
+    """Where a run that was not made here comes from: a paper's table, or a bundle."""
     state = models.CharField(max_length=16, choices=RunState.choices, default=RunState.QUEUED)
     outcome = models.CharField(max_length=16, choices=RunState.choices, blank=True)
     """The terminal state that `finishing` leads to."""
@@ -126,10 +156,18 @@ class Run(models.Model):
     class Meta:
         ordering = ("-created_at", "-id")
         indexes = (models.Index(fields=("state", "heartbeat_at")), models.Index(fields=("task", "base_model")))
-        permissions = (("operate_run", "Can start and cancel runs"),)
+        permissions = (
+            ("operate_run", "Can start and cancel runs"),
+            ("moderate_run", "Can publish, hide and flag runs"),
+        )
 
     def __str__(self) -> str:
         return self.slug
+
+    @property
+    def tasks(self) -> list[str]:
+        """One, or those of a multi run."""
+        return list(self.task_list) or [self.task]
 
     @property
     def terminal(self) -> bool:

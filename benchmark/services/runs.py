@@ -68,6 +68,7 @@ def run_create(
             budget_s=budget_s,
             created_by=created_by,
         )
+        grading_room().opened(run)
         event_record(run.pk, EventKind.RUN_STATE, state=RunState.QUEUED)
         run_enqueue(run)
     return run

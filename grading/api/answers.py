@@ -5,8 +5,8 @@ from typing import Any
 from django.utils import timezone
 
 from benchmark.models import Run
-from grading.models import Submission, SubmissionState
-from grading.selectors import baseline_score, standing, submission_facts, submissions_by_score
+from grading.models import Submission, SubmissionState, TaskStanding
+from grading.selectors import standing, submission_facts
 
 STATUS = {SubmissionState.GRADED: 200, SubmissionState.REJECTED: 422, SubmissionState.ERRORED: 503}
 
@@ -18,7 +18,9 @@ def submission_status(submission: Submission) -> int:
 
 def submission_answer(submission: Submission, url: str) -> dict[str, Any]:
     """The reference's answer to `/submit`, with state, code, fix and the status URL added."""
-    baseline = baseline_score(submission.run_id)
+    task = submission.task or submission.run.task
+    row = TaskStanding.objects.select_related("best_submission").filter(run=submission.run_id, task=task).first()
+    baseline = row.baseline if row else None
     facts = submission_facts(submission, baseline)
     answer: dict[str, Any] = {
         "submission_id": submission.number,
@@ -30,7 +32,7 @@ def submission_answer(submission: Submission, url: str) -> dict[str, Any]:
         "baseline_score": baseline,
         "improvement": facts["improvement"],
         "elapsed_seconds": facts["seconds"],
-        "best": _best(submission, baseline),
+        "best": _best(row) if row else None,
         "total_submissions": submission.run.submission_count,
         "warnings": facts["warnings"],
         "same_as": facts["same_as"],
@@ -43,18 +45,16 @@ def submission_answer(submission: Submission, url: str) -> dict[str, Any]:
     return answer
 
 
-def _best(submission: Submission, baseline: float | None) -> dict[str, Any] | None:
-    scored = submissions_by_score(submission.run_id)
-    best = scored.values_list("number", "received_at", "model_path", "verdict__score").first()
-    if best is None:
+def _best(row: TaskStanding) -> dict[str, Any] | None:
+    best = row.best_submission
+    if best is None or row.best is None:
         return None
-    number, received_at, model_path, score = best
     return {
-        "submission_id": number,
-        "timestamp": received_at.isoformat(),
-        "model_path": model_path,
-        "score": score,
-        "improvement": None if baseline is None or score is None else score - baseline,
+        "submission_id": best.number,
+        "timestamp": best.received_at.isoformat(),
+        "model_path": best.model_path,
+        "score": row.best,
+        "improvement": None if row.baseline is None else row.best - row.baseline,
     }
 
 

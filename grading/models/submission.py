@@ -28,6 +28,9 @@ class SubmissionQuerySet(models.QuerySet["Submission"]):
     def pending(self) -> Self:
         return self.exclude(state__in=ENDED)
 
+    def ended(self) -> Self:
+        return self.filter(state__in=ENDED)
+
     def scored(self) -> Self:
         return self.filter(state=SubmissionState.GRADED, verdict__score__isnull=False)
 
@@ -40,6 +43,8 @@ class Submission(models.Model):
     """One submission. `elapsed_s` is the share of the run's budget used when it arrived, in seconds."""
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="submissions")
+    task = models.CharField(max_length=64, blank=True)
+    """Which of its run's tasks it is for; empty: the run has only one."""
     number = models.PositiveIntegerField()
     model_path = models.CharField(max_length=1024)
     gpu = models.CharField(max_length=16, blank=True)

@@ -9,6 +9,7 @@ from benchmark.services.events import event_record
 from benchmark.services.queueing import job_send_on_commit
 from grading.models import Baseline, Evaluation, EvaluationState
 from grading.services.places import digest_of_base, engine_in_force, facts_of_base
+from grading.services.standings import standing_baseline
 
 
 def baseline_request(run_id: int, base_folder: Path) -> None:
@@ -42,6 +43,7 @@ def baseline_evaluation(run_id: int) -> Evaluation | None:
 def baseline_announce(run_id: int, evaluation: Evaluation) -> None:
     """Record the baseline's score, or why there is none, as an event of the run."""
     verdict = evaluation.verdict
+    standing_baseline(run_id, evaluation.task, verdict)
     event_record(
         run_id,
         EventKind.BASELINE,

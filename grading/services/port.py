@@ -11,6 +11,7 @@ from grading.contract import Finding
 from grading.models import EvaluationState, Submission, SubmissionState
 from grading.services.baselines import baseline_evaluation, baseline_request
 from grading.services.desks import judge_desk, search_desk
+from grading.services.standings import standing_open
 from grading.services.submissions import submission_end, verdict_of_failure
 
 CANCELLED = Finding("R_CANCELLED", "The run was cancelled before this submission was graded.", "Start a new run.")
@@ -18,6 +19,9 @@ CANCELLED = Finding("R_CANCELLED", "The run was cancelled before this submission
 
 class GradingRoom:
     """Implements `benchmark.ports.GradingRoom`."""
+
+    def opened(self, run: Run) -> None:
+        standing_open(run)
 
     def baseline_request(self, run_id: int, base_folder: Path) -> None:
         baseline_request(run_id, base_folder)

@@ -14,7 +14,8 @@ from benchmark.services.events import event_record
 from benchmark.services.queueing import job_send_on_commit
 from grading.contract import Finding
 from grading.models import ENDED, Submission, SubmissionState, Verdict
-from grading.selectors import baseline_score, submission_facts
+from grading.selectors import submission_facts
+from grading.services.standings import standing_take
 
 ENDINGS = "submissions"
 """The doorbell's group of those who wait for submissions to end."""
@@ -62,9 +63,8 @@ def _receive(run: Run, model_path: str, gpu: str, key: str) -> Submission:
     return submission
 
 
-def submission_announce(submission: Submission, *, at_seq: int | None = None) -> None:
-    """Record the submission's present facts as an event."""
-    baseline = baseline_score(submission.run_id) if submission.score is not None else None
+def submission_announce(submission: Submission, *, at_seq: int | None = None, baseline: float | None = None) -> None:
+    """Record the submission's present facts as an event; the baseline matters to scored ones alone."""
     event_record(submission.run_id, EventKind.SUBMISSION, at_seq=at_seq, **submission_facts(submission, baseline))
 
 
@@ -74,7 +74,7 @@ def submission_end(submission: Submission, *, after: SubmissionState, verdict: V
     if not Submission.objects.filter(pk=submission.pk).exclude(state__in=ENDED).update(**values):
         return False
     submission.mirror(**values)
-    submission_announce(submission)
+    submission_announce(submission, baseline=standing_take(submission, verdict))
     transaction.on_commit(partial(doorbell_ring, ENDINGS))
     return True
 

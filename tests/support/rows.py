@@ -8,6 +8,7 @@ from django.utils import timezone
 from benchmark.models import Run, RunState, secret_hash
 from grading.models import Baseline, Evaluation, EvaluationState, Submission, SubmissionState, Verdict
 from grading.services.places import engine_in_force
+from grading.services.standings import standing_rebuild
 
 SECRET = "run-secret"
 
@@ -48,6 +49,7 @@ def evaluation_row(run: Run, digest: str, **values: Any) -> Evaluation:
 def baseline_row(run: Run, score: float = 10.0) -> Evaluation:
     evaluation = evaluation_row(run, run.base_digest, state=EvaluationState.DONE, verdict=verdict_row(run, score))
     Baseline.objects.create(run=run, evaluation=evaluation)
+    standing_rebuild(run)
     return evaluation
 
 
@@ -65,7 +67,9 @@ def submission_row(run: Run, **values: Any) -> Submission:
         "key": f"key-{run.submission_count}",
         "elapsed_s": 60.0 * run.submission_count,
     }
-    return Submission.objects.create(run=run, **facts | values)
+    submission = Submission.objects.create(run=run, **facts | values)
+    standing_rebuild(run)
+    return submission
 
 
 def graded_row(run: Run, score: float, **values: Any) -> Submission:

@@ -1,0 +1,67 @@
+"""Keeping where runs stand in step with their submissions and baselines."""
+
+from benchmark.catalogue import task_get
+from benchmark.models import Run
+from benchmark.services.protocols import protocol_in_force
+from grading.models import Baseline, Ended, Submission, SubmissionState, TaskStanding, Verdict
+
+
+def standing_open(run: Run) -> None:
+    """The rows of a new run, nothing scored yet."""
+    rows = [TaskStanding(run=run, task=task, protocol=_protocol(run, task)) for task in run.tasks]
+    TaskStanding.objects.bulk_create(rows, ignore_conflicts=True)
+
+
+def standing_take(submission: Submission, verdict: Verdict) -> float | None:
+    """Count an ended submission in, in the caller's transaction; the baseline of its task, where it is known."""
+    run = submission.run
+    task = submission.task or run.task
+    scored = submission.state == SubmissionState.GRADED
+    ended = Ended(
+        run_id=run.pk,
+        task=task,
+        submission_id=submission.pk,
+        number=submission.number,
+        received_at=submission.received_at,
+        elapsed_s=submission.elapsed_s,
+        score=verdict.score if scored else None,
+        standard_error=verdict.standard_error if scored else None,
+    )
+    known, baseline = TaskStanding.objects.take(ended)
+    return baseline if known else standing_rebuild(run, task).baseline
+
+
+def standing_baseline(run_id: int, task: str, verdict: Verdict | None) -> None:
+    """Note a baseline that was graded, or could not be."""
+    score, error = (verdict.score, verdict.standard_error) if verdict else (None, None)
+    values = {"baseline": score, "baseline_error": error if score is not None else None}
+    if not TaskStanding.objects.filter(run_id=run_id, task=task).update(**values):
+        standing_rebuild(Run.objects.get(pk=run_id), task)
+
+
+def standing_rebuild(run: Run, task: str = "") -> TaskStanding:
+    """Make a run's row for one of its tasks (default: its first) from its submissions and baseline."""
+    task = task or run.task
+    ended = Submission.objects.filter(run=run, task__in=[task, ""] if task == run.task else [task]).ended()
+    best = ended.scored().select_related("verdict").order_by("-verdict__score", "number").first()
+    baseline = Baseline.objects.select_related("evaluation__verdict").filter(run=run).first()
+    told = baseline.evaluation.verdict if baseline and task == run.task else None
+    values = {
+        "protocol": _protocol(run, task),
+        "submissions": ended.count(),
+        "scored": ended.scored().count(),
+        "best": best.score if best else None,
+        "best_error": best.verdict.standard_error if best and best.verdict else None,
+        "best_number": best.number if best else None,
+        "best_at": best.received_at if best else None,
+        "best_elapsed_s": best.elapsed_s if best else None,
+        "best_submission": best,
+        "baseline": told.score if told else None,
+        "baseline_error": told.standard_error if told and told.score is not None else None,
+    }
+    row, _ = TaskStanding.objects.update_or_create(run=run, task=task, defaults=values)
+    return row
+
+
+def _protocol(run: Run, task: str) -> str:
+    return run.protocol if task == run.task else protocol_in_force(task_get(task))
