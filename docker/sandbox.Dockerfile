@@ -1,21 +1,34 @@
-# The image of Docker sandboxes: agents and the grading runner. No code of this repository is in it: that is mounted.
+# Where agents and the grading runner work: Python with their packages, a shell, a compiler. No code of ours: that is mounted.
 #   docker build -f docker/sandbox.Dockerfile -t agent2-sandbox:latest .
 # With GPU: --build-arg REQUIREMENTS="requirements.txt requirements-gpu.txt" (files of the repository's root).
+# TASKS names the tasks whose own packages are put in: `all`, `none`, or ids such as "webshop alfworld".
 ARG PYTHON=python:3.11-slim-bookworm
 
 FROM ${PYTHON} AS packages
 ARG REQUIREMENTS=requirements.txt
+ARG TASKS=all
 # A mirror, or https://download.pytorch.org/whl/cpu as the extra index for an image without CUDA's libraries.
 ARG PIP_INDEX_URL
 ARG PIP_EXTRA_INDEX_URL
 ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1
+RUN apt-get update \
+    && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends build-essential cmake python3-dev \
+    && rm -rf /var/lib/apt/lists/*
 RUN python3 -m venv /opt/venv
 WORKDIR /build
 COPY requirements*.txt ./
 RUN for file in ${REQUIREMENTS}; do set -- "$@" -r "$file"; done && /opt/venv/bin/pip install "$@"
+# Together with the first, so that no task moves what the platform pins.
+COPY benchmark/tasks tasks
+RUN for file in ${REQUIREMENTS}; do set -- "$@" -r "$file"; done \
+    && for file in tasks/*/requirements.txt; do \
+         task=$(basename "$(dirname "$file")"); \
+         case " ${TASKS} " in *" all "*|*" ${task} "*) set -- "$@" -r "$file";; esac; \
+       done \
+    && /opt/venv/bin/pip install "$@"
 
 FROM ${PYTHON}
-ARG TOOLS="bash build-essential ca-certificates git procps python3-dev"
+ARG TOOLS="bash build-essential ca-certificates curl git procps python3-dev"
 RUN apt-get update \
     && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends ${TOOLS} \
     && rm -rf /var/lib/apt/lists/*
