@@ -53,6 +53,8 @@ class Design:
     evaluated_on: str
     items: int | None
     """How many items are graded; None where the paper names a split instead."""
+    split_items: int
+    """How many items that split has, by its own publisher."""
     hard_because: str
     design: Mapping[str, int]
 

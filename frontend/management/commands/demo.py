@@ -25,7 +25,7 @@ OPERATOR = "operator"
 
 
 class Command(BaseCommand):
-    help = "Migrate, start a server and a worker, start one example run on arithmetic. Ctrl-C ends everything."
+    help = "Migrate, load published results, start a server, a worker and one example run. Ctrl-C ends everything."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--port", type=int, default=8000)
@@ -38,6 +38,7 @@ class Command(BaseCommand):
         environment = os.environ | {"AGENT2_PUBLIC_URL": url, "AGENT2_WORKER_URL": url}
         settings.PUBLIC_URL = url
         call_command("migrate", verbosity=0)
+        call_command("load_published", verbosity=0)
         password = self._operator()
         children = [start("server.log", environment, "-m", "uvicorn", *server_args(port))]
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
