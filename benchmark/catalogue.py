@@ -2,7 +2,7 @@
 
 A task folder holds `task.yaml`, `description.md`, `data.py` and `evaluator.py` (benchmark/tasks/contract.py and
 data_contract.py say what the last two define), or describes its task without code (benchmark/tasks/folder_task.py). An
-agent folder holds `config.yaml` and `start.sh`.
+agent folder holds `config.yaml` and `start.sh` (benchmark/agent_folder.py).
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,19 +11,16 @@ from functools import cache
 from pathlib import Path
 from typing import Any, get_args
 
-import yaml
 from django.conf import settings
 
+from benchmark.agent_folder import Agent, agent_read
+from benchmark.folders import CatalogueError, yaml_mapping
 from benchmark.tasks.data_contract import DataUnavailable
 from benchmark.tasks.folder_task import REASONING_GYM, is_described, is_samples_folder, recipe_of
 from benchmark.tasks.folder_task_yaml import REASONING_GYM_FOLDER, BadFolder
 from benchmark.tasks.services_contract import Need
 
-SHIPPED_AGENTS = Path(__file__).parent / "agents"
-
-
-class CatalogueError(Exception):
-    """A folder is not what it should be, or an id is unknown. The message names the file or the known ids."""
+__all__ = ["Agent", "CatalogueError", "Task", "agent_get", "agents", "task_get", "tasks"]
 
 
 @dataclass(frozen=True)
@@ -49,31 +46,6 @@ class Task:
         return str(written) if written else (self.folder / "description.md").read_text(encoding="utf-8")
 
 
-@dataclass(frozen=True)
-class Agent:
-    """One agent system, as its `config.yaml` describes it."""
-
-    id: str
-    title: str
-    version: str
-    summary: str
-    drivers: tuple[str, ...]
-    trusted: bool
-    """Whether it may run without a sandbox: only an agent that ships with the platform can be."""
-    env: Mapping[str, str]
-    folder: Path
-
-
-def _yaml(path: Path) -> dict[str, Any]:
-    try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, yaml.YAMLError) as error:
-        raise CatalogueError(f"{path} cannot be read: {error}") from error
-    if not isinstance(content, dict):
-        raise CatalogueError(f"{path} must be a mapping.")
-    return content
-
-
 def _task(folder: Path, task_id: str = "") -> Task:
     about: Mapping[str, Any]
     if is_described(folder):
@@ -82,7 +54,7 @@ def _task(folder: Path, task_id: str = "") -> Task:
         except (BadFolder, DataUnavailable) as error:
             raise CatalogueError(str(error)) from error
     else:
-        about = _yaml(folder / "task.yaml")
+        about = yaml_mapping(folder / "task.yaml")
     try:
         return Task(
             id=str(about["id"]),
@@ -108,23 +80,6 @@ def _needs(about: Mapping[str, Any], folder: Path) -> tuple[Need, ...]:
     return tuple(told)
 
 
-def _agent(folder: Path) -> Agent:
-    about = _yaml(folder / "config.yaml")
-    if not (folder / "start.sh").is_file():
-        raise CatalogueError(f"{folder / 'start.sh'} is missing.")
-    drivers = about.get("drivers") or ["none"]
-    return Agent(
-        id=folder.name,
-        title=str(about.get("title") or about.get("name") or folder.name),
-        version=str(about.get("version", "")),
-        summary=str(about.get("summary", "")).strip(),
-        drivers=tuple(map(str, drivers)),
-        trusted=bool(about.get("trusted", False)) and folder.parent == SHIPPED_AGENTS,
-        env={str(key): str(value) for key, value in (about.get("env") or about.get("env_vars") or {}).items()},
-        folder=folder,
-    )
-
-
 def _folders(parents: Sequence[Path], marker: str) -> list[Path]:
     found = [path for parent in parents if parent.is_dir() for path in sorted(parent.iterdir())]
     return [path for path in found if (path / marker).is_file()]
@@ -143,7 +98,7 @@ def tasks() -> dict[str, Task]:
 @cache
 def agents() -> dict[str, Agent]:
     """Every agent system by id."""
-    return {agent.id: agent for agent in map(_agent, _folders(settings.AGENT_DIRS, "config.yaml"))}
+    return {agent.id: agent for agent in map(agent_read, _folders(settings.AGENT_DIRS, "config.yaml"))}
 
 
 def task_get(task_id: str) -> Task:

@@ -22,7 +22,7 @@ class Stopping(Exception):
 
 
 class BodyTooLarge(Exception):
-    """The request's body is over `MAX_BODY_BYTES`."""
+    """The request's body is over what its route takes."""
 
 
 async def answer_json(send: Send, status: int, message: str, *, close: bool = False) -> None:
@@ -34,22 +34,22 @@ async def answer_json(send: Send, status: int, message: str, *, close: bool = Fa
     await send({"type": "http.response.body", "body": body})
 
 
-async def whole_body(scope: Scope, receive: Receive) -> bytes:
-    """The request's body, kept whole because a retry sends it again.
+async def whole_body(scope: Scope, receive: Receive, most: int = MAX_BODY_BYTES) -> bytes:
+    """The request's body of at most `most` bytes, kept whole because a retry sends it again.
 
     Raises: BodyTooLarge: by its declared length before a byte is read, else as soon as it is over; ClientGone.
     """
     declared = dict(scope["headers"]).get(b"content-length", b"0")
-    if not declared.isdigit() or int(declared) > MAX_BODY_BYTES:
+    if not declared.isdigit() or int(declared) > most:
         raise BodyTooLarge
-    body = b""
+    body = bytearray()
     more = True
     while more:
         message = await receive()
         if message["type"] == "http.disconnect":
             raise ClientGone
         body += message.get("body", b"")
-        if len(body) > MAX_BODY_BYTES:
+        if len(body) > most:
             raise BodyTooLarge
         more = message.get("more_body", False)
-    return body
+    return bytes(body)

@@ -38,6 +38,8 @@ KEEPALIVE = [
 class GradingRoute:
     """Forwards to `upstream` what lies below one of `prefixes` (such as `/grading/<token>/`)."""
 
+    max_body_bytes = MAX_BODY_BYTES
+
     def __init__(self, upstream: str, prefixes: Sequence[str], *, patience_s: float = PATIENCE_S) -> None:
         if not prefixes or not all(re.fullmatch(r"/[A-Za-z0-9._~/-]+/", prefix) for prefix in prefixes):
             raise ValueError("a prefix begins and ends with a slash and has a plain path in between")

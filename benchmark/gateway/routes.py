@@ -5,7 +5,6 @@ from collections.abc import Coroutine, Sequence
 from typing import Any, Protocol
 
 from benchmark.gateway.asgi import (
-    MAX_BODY_BYTES,
     BodyTooLarge,
     ClientGone,
     Message,
@@ -20,6 +19,9 @@ from benchmark.gateway.asgi import (
 
 class Route(Protocol):
     """One way out."""
+
+    max_body_bytes: int
+    """The largest body of a request."""
 
     def accepts(self, method: str, raw_path: bytes) -> bool:
         """Whether this request may go this way. `raw_path` is as the client wrote it, without the query."""
@@ -53,10 +55,10 @@ class GatewayApp:
             return
         answer = Answer(send)
         try:
-            body = await whole_body(scope, receive)
+            body = await whole_body(scope, receive, route.max_body_bytes)
             await self._unless_ended(route.answer(scope, body, answer.send), receive)
         except BodyTooLarge:
-            await answer_json(send, 413, f"The body is over {MAX_BODY_BYTES} bytes.", close=True)
+            await answer_json(send, 413, f"The body is over {route.max_body_bytes} bytes.", close=True)
         except ClientGone:
             return
         except Stopping:

@@ -5,7 +5,7 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-from benchmark.gateway.asgi import Scope, Send, answer_json
+from benchmark.gateway.asgi import MAX_BODY_BYTES, Scope, Send, answer_json
 from grading.outside.provider import ProviderFault
 
 log = logging.getLogger(__name__)
@@ -15,6 +15,8 @@ Handler = Callable[[Mapping[str, Any]], Awaitable[Mapping[str, Any]]]
 
 class HandlerRoute:
     """Implements `benchmark.gateway.routes.Route` for `POST path`: 200 with the answer, 400, or 502 with a `detail`."""
+
+    max_body_bytes = MAX_BODY_BYTES
 
     def __init__(self, path: str, handler: Handler, closing: Callable[[], Awaitable[None]] | None = None) -> None:
         self._path = path.encode()

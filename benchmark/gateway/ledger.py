@@ -1,0 +1,134 @@
+"""What one run has used of its provider, and whether the provider still answers.
+
+Written by the gateway's thread, read by the one that watches the run. The log has one line for each request: never what
+was asked or answered.
+"""
+
+import json
+import threading
+import time
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal
+
+from benchmark.gateway.prices import Price, price_of
+from benchmark.gateway.usage import Usage
+
+Kind = Literal["auth", "rate_limited", "context", "refused", "error", "unreachable", "cut"]
+
+
+@dataclass(frozen=True)
+class Trouble:
+    """Requests have failed since `since` (`time.monotonic()`), the last one as `kind` says, at `last`."""
+
+    kind: Kind
+    detail: str
+    since: float
+    last: float
+    times: int = 1
+
+
+@dataclass(frozen=True)
+class Spent:
+    """Sums of one run."""
+
+    usage: Usage = field(default_factory=Usage)
+    cost_usd: float | None = 0.0
+    """None as soon as one request had no price."""
+    requests: int = 0
+    failures: int = 0
+
+
+class Ledger:
+    """The accounts of one run. Limits of None: no limit; `usd_most` needs prices for every model."""
+
+    def __init__(
+        self,
+        prices: Mapping[str, Price],
+        *,
+        tokens_most: int | None = None,
+        usd_most: float | None = None,
+        log_path: Path | None = None,
+    ) -> None:
+        self.tokens_most, self.usd_most = tokens_most, usd_most
+        self._prices, self._log_path = prices, log_path
+        self._lock = threading.Lock()
+        self._spent = Spent()
+        self._trouble: Trouble | None = None
+        self._refused_since: float | None = None
+        self._by_model: Counter[str] = Counter()
+
+    def spent(self) -> Spent:
+        with self._lock:
+            return self._spent
+
+    def by_model(self) -> dict[str, int]:
+        """Tokens by model."""
+        with self._lock:
+            return dict(self._by_model)
+
+    def trouble(self) -> Trouble | None:
+        """None while the last request that was to generate something was answered."""
+        with self._lock:
+            return self._trouble
+
+    def used_up(self) -> Literal["", "tokens", "money"]:
+        """Which budget is used up."""
+        spent = self.spent()
+        if self.tokens_most is not None and spent.usage.total >= self.tokens_most:
+            return "tokens"
+        if self.usd_most is not None and (spent.cost_usd is None or spent.cost_usd >= self.usd_most):
+            return "money"
+        return ""
+
+    def refused_for_s(self) -> float:
+        """Seconds since the first request that was refused for the budget's sake."""
+        with self._lock:
+            return 0.0 if self._refused_since is None else time.monotonic() - self._refused_since
+
+    def refuse(self) -> None:
+        with self._lock:
+            self._refused_since = self._refused_since or time.monotonic()
+
+    def answered(self, model: str, usage: Usage | None) -> float | None:
+        """A request was answered in full. Returns its cost in dollars, None where unknown."""
+        with self._lock:
+            self._trouble = None
+            return self._count(model, usage)
+
+    def failed(self, kind: Kind, detail: str, *, model: str = "", usage: Usage | None = None) -> None:
+        """A request failed, although a part of the answer may have come and been charged."""
+        now = time.monotonic()
+        with self._lock:
+            before = self._trouble
+            self._trouble = Trouble(
+                kind, detail[:500], before.since if before else now, now, before.times + 1 if before else 1
+            )
+            self._count(model, usage)
+            self._spent = replace(self._spent, failures=self._spent.failures + 1)
+
+    def _count(self, model: str, usage: Usage | None) -> float | None:
+        told = usage or Usage()
+        price = price_of(model, self._prices)
+        cost = 0.0 if not told.total else price.cost(told) if price else None
+        known = self._spent.cost_usd
+        self._spent = replace(
+            self._spent,
+            usage=self._spent.usage + told,
+            cost_usd=None if known is None or cost is None else known + cost,
+            requests=self._spent.requests + 1,
+        )
+        if told.total:
+            self._by_model[model] += told.total
+        return cost
+
+    def write(self, **entry: Any) -> None:
+        """Append one request to the log."""
+        if self._log_path is None:
+            return
+        line = json.dumps({"at": datetime.now(UTC).isoformat(timespec="milliseconds"), **entry}) + "\n"
+        with self._lock, self._log_path.open("a", encoding="utf-8") as log:
+            log.write(line)
