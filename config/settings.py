@@ -9,6 +9,7 @@ from django.core.management.utils import get_random_secret_key
 
 from config import env
 from config.database import database_from_url
+from config.providers import providers_from_env
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 DEPLOYMENT = env.choice("DEPLOYMENT", "embedded", ["embedded", "production"])
@@ -207,15 +208,55 @@ ROLLOUT_SERVICES = env.words("ROLLOUT_SERVICES")
 if set(ROLLOUT_SERVICES) - {"judge", "search"}:
     raise ImproperlyConfigured("AGENT2_ROLLOUT_SERVICES must be judge, search, both (comma-separated) or empty.")
 
+# Agent systems and the providers of their drivers.
+AGENT_TOOLS_DIR = env.folder("AGENT_TOOLS_DIR", DATA_DIR / "agent-tools")
+"""What `manage.py agent_install` installs; shown to agents, read-only."""
+PROVIDERS = providers_from_env()
+PRICES_FILE = env.folder("PRICES", Path()) if env.text("PRICES", "") else None
+"""An operator's own prices, over benchmark/gateway/prices.yaml."""
+RUN_TOKENS = int(env.number("RUN_TOKENS", 0, low=0, high=1e12)) or None
+"""A run's budget of tokens, unless it was started with one of its own. 0: none."""
+RUN_COST_USD = env.number("RUN_COST_USD", 0, low=0, high=1e6) or None
+PROVIDER_PATIENCE_S = env.number("PROVIDER_PATIENCE_S", 1800, low=1, high=1e6)
+"""How long a provider may fail without one answer before the run that waits for it is ended."""
+ALLOW = env.words("ALLOW")
+"""What agents may reach besides: `host` or `GET+HEAD+POST:host`."""
+
 QUEUE_DIR = DATA_DIR / "queue"
 TRACES_DIR = DATA_DIR / "traces"
 """Sealed transcripts and what is searched in them; shared by web server and workers, or copied between them."""
+
+# Runs made elsewhere.
+BUNDLES_DIR = DATA_DIR / "bundles"
+"""Uploads on their way, and the archives as they came; shared by web server and workers."""
+BUNDLE_MAX_GB = env.number("BUNDLE_MAX_GB", 4, low=0.0001, high=1e4)
+BUNDLE_QUOTA_GB = env.number("BUNDLE_QUOTA_GB", 20, low=0.0001, high=1e5)
+"""Of one account, uploads on their way included."""
+BUNDLE_UPLOAD_HOURS = env.number("BUNDLE_UPLOAD_HOURS", 48, low=0.001, high=1e4)
+"""How long an upload that was cut may wait to go on."""
+BUNDLE_CHECK_S = env.number("BUNDLE_CHECK_S", 600, low=1, high=1e5)
+BUNDLE_SLOTS = int(env.number("BUNDLE_SLOTS", 1, low=0, high=64))
+EMAIL_URL = urlsplit(env.text("EMAIL_URL", ""))
+"""Where notifications are mailed through, `smtp://user:password@host:587` or `smtps://`; empty: nowhere."""
+if EMAIL_URL.geturl() and (EMAIL_URL.scheme not in ("smtp", "smtps") or not EMAIL_URL.hostname):
+    raise ImproperlyConfigured("AGENT2_EMAIL_URL must be smtp://user:password@host:587, smtps://… or empty.")
+EMAIL_HOST, EMAIL_PORT = EMAIL_URL.hostname or "", EMAIL_URL.port or (465 if EMAIL_URL.scheme == "smtps" else 587)
+EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = unquote(EMAIL_URL.username or ""), unquote(EMAIL_URL.password or "")
+EMAIL_USE_SSL = EMAIL_URL.scheme == "smtps"
+EMAIL_USE_TLS = EMAIL_URL.scheme == "smtp" and EMAIL_URL.query != "tls=0"
+EMAIL_TIMEOUT = 20
+DEFAULT_FROM_EMAIL = env.text("EMAIL_FROM", "agent2@localhost")
 
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
-    "filters": {"secrets": {"()": "config.logs.RunSecrets", "keys": [JUDGE_KEY, SEARCH_KEY, ENDPOINT_KEY]}},
+    "filters": {
+        "secrets": {
+            "()": "config.logs.RunSecrets",
+            "keys": [JUDGE_KEY, SEARCH_KEY, ENDPOINT_KEY, *(each.key for each in PROVIDERS.values())],
+        }
+    },
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["secrets"]}},
     "root": {"handlers": ["stderr"], "level": env.text("LOG_LEVEL", "INFO")},
     "loggers": {
