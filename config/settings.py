@@ -3,6 +3,7 @@
 import re
 from importlib.util import find_spec
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management.utils import get_random_secret_key
