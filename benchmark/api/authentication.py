@@ -2,26 +2,42 @@
 
 from typing import Any
 
-from django.utils import timezone
 from rest_framework.authentication import BaseAuthentication
-from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.exceptions import AuthenticationFailed, PermissionDenied
+from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
 
-from benchmark.models import ApiToken, secret_hash
+from benchmark.models import ApiToken, TokenScope, secret_hash
 
 
 class ApiTokenAuthentication(BaseAuthentication):
-    """A person's API token."""
+    """A person's API token, within its scopes.
+
+    A view names the scope of each method in `scopes`. Without one, reading needs `read`, and writing is not for tokens:
+    so a view that forgets it is closed, not open.
+    """
 
     def authenticate(self, request: Request) -> tuple[Any, ApiToken] | None:
+        """Raises: AuthenticationFailed, PermissionDenied."""
         scheme, _, secret = request.headers.get("Authorization", "").partition(" ")
         if scheme.lower() != "bearer":
             return None
-        token = ApiToken.objects.usable().select_related("user").filter(secret_hash=secret_hash(secret.strip())).first()
+        told = secret_hash(secret.strip().encode("utf-8", "replace").decode())
+        token = ApiToken.objects.usable().select_related("user").filter(secret_hash=told).first()
         if token is None:
-            raise AuthenticationFailed("This API token is unknown or revoked.")
-        ApiToken.objects.filter(pk=token.pk).update(last_used_at=timezone.now())
+            raise AuthenticationFailed("This API token is unknown, revoked or expired.")
+        _within_scope(token, request)
+        token.use()
         return token.user, token
 
     def authenticate_header(self, request: Request) -> str:
         return "Bearer"
+
+
+def _within_scope(token: ApiToken, request: Request) -> None:
+    scopes = getattr(request.parser_context.get("view"), "scopes", {})
+    scope = scopes.get(request.method, TokenScope.READ if request.method in SAFE_METHODS else None)
+    if scope is None:
+        raise PermissionDenied("This cannot be done with an API token.")
+    if not token.allows(scope):
+        raise PermissionDenied(f"This token has not the scope {scope}.")

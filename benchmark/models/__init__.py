@@ -3,7 +3,8 @@
 from benchmark.models.audit import AuditEntry
 from benchmark.models.event import AgentLog, EventKind, RunEvent
 from benchmark.models.run import HELD, TERMINAL, Mode, Origin, Run, RunState, Trust
-from benchmark.models.token import ApiToken, secret_hash, secret_new
+from benchmark.models.token import ApiToken, TokenScope, secret_hash, secret_new
+from benchmark.models.worker import Worker
 
 __all__ = [
     "HELD",
@@ -17,7 +18,9 @@ __all__ = [
     "Run",
     "RunEvent",
     "RunState",
+    "TokenScope",
     "Trust",
+    "Worker",
     "secret_hash",
     "secret_new",
 ]
