@@ -118,6 +118,12 @@ class Run(models.Model):
     base_digest = models.CharField(max_length=64, blank=True)
     mode = models.CharField(max_length=16, choices=Mode.choices, default=Mode.FREE)
     budget_s = models.PositiveIntegerField()
+    token_budget = models.PositiveBigIntegerField(null=True)
+    """Of the driver, counted by the gateway; None: none."""
+    cost_budget_usd = models.FloatField(null=True)
+    resumes = models.PositiveSmallIntegerField(default=0)
+    """How often an agent that ends early is started again: policy, set when the run is created."""
+    resumed = models.PositiveSmallIntegerField(default=0)
     task_list = models.JSONField(default=list)
     """Of a multi run: its tasks, `task` being the first; else empty."""
     origin = models.CharField(max_length=16, choices=Origin.choices, default=Origin.LOCAL)
@@ -150,6 +156,9 @@ class Run(models.Model):
     submission_count = models.PositiveIntegerField(default=0)
     event_seq = models.PositiveBigIntegerField(default=0)
     tokens = models.PositiveBigIntegerField(null=True)
+    """As the gateway counted them from the provider's own usage fields, caches included."""
+    cost_usd = models.FloatField(null=True)
+    """Of the same requests; None: a model without a price, or nothing asked."""
 
     objects = RunQuerySet.as_manager()
 
