@@ -1,9 +1,8 @@
 """A run's submissions as CSV, the oldest first."""
 
-import csv
 from collections.abc import Iterable
-from io import StringIO
 
+from frontend.csv_text import csv_text
 from frontend.run_page import RunPage
 
 COLUMNS = [
@@ -26,16 +25,11 @@ COLUMNS = [
     "same_as",
     "digest",
 ]
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def submissions_csv(page: RunPage) -> str:
     """One line a submission; unscored is an empty field, never 0. Text that a spreadsheet would run is quoted."""
-    out = StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    writer.writerows(_rows(page))
-    return out.getvalue()
+    return csv_text(COLUMNS, _rows(page))
 
 
 def _rows(page: RunPage) -> Iterable[list[object]]:
@@ -46,26 +40,18 @@ def _rows(page: RunPage) -> Iterable[list[object]]:
             row.received_at.isoformat(),
             round(row.elapsed_s, 3),
             row.state,
-            _value(point.score),
-            _value(verdict.standard_error if verdict and point.score is not None else None),
-            _value(page.baseline),
-            _value(page.gain(point.score)),
-            _value(point.best),
+            point.score,
+            verdict.standard_error if verdict and point.score is not None else None,
+            page.baseline,
+            page.gain(point.score),
+            point.best,
             int(point.new_best),
-            _text(verdict.code if verdict else ""),
-            _text(verdict.message if verdict else ""),
-            _text(verdict.fix if verdict else ""),
-            _text(row.model_path),
-            _value(row.seconds),
-            _value(row.tokens),
-            _text(row.same_as),
+            verdict.code if verdict else "",
+            verdict.message if verdict else "",
+            verdict.fix if verdict else "",
+            row.model_path,
+            row.seconds,
+            row.tokens,
+            row.same_as,
             row.digest,
         ]
-
-
-def _value(value: float | None) -> object:
-    return "" if value is None else value
-
-
-def _text(value: str) -> str:
-    return "'" + value if value.startswith(FORMULA) else value
