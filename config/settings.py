@@ -112,18 +112,27 @@ STATICFILES_DIRS = [("plotly", PLOTLY_ASSETS)] if PLOTLY_ASSETS else []
 WHITENOISE_USE_FINDERS = EMBEDDED
 
 REST_FRAMEWORK = {
-    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.DjangoModelPermissionsOrAnonReadOnly"],
+    "DEFAULT_PERMISSION_CLASSES": ["frontend.api.permissions.ByNeed"],
     "DEFAULT_AUTHENTICATION_CLASSES": [
-        "rest_framework.authentication.SessionAuthentication",
         "benchmark.api.authentication.ApiTokenAuthentication",
+        "rest_framework.authentication.SessionAuthentication",
     ],
-    "DEFAULT_PAGINATION_CLASS": "rest_framework.pagination.LimitOffsetPagination",
-    "PAGE_SIZE": 50,
-    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
-    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_THROTTLE_CLASSES": ["frontend.api.throttling.PerMinute"],
+    "DEFAULT_SCHEMA_CLASS": "frontend.api.base.ApiSchema",
+    "DEFAULT_RENDERER_CLASSES": ["frontend.api.rendering.FiniteJSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["frontend.api.rendering.StrictJSONParser"],
+    "EXCEPTION_HANDLER": "frontend.api.base.answer_to",
 }
-SPECTACULAR_SETTINGS = {"TITLE": "Agent² RL-Bench", "VERSION": "1"}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Agent² RL-Bench",
+    "VERSION": "1",
+    "DESCRIPTION": "Everything that the pages show. Scores run from 0 to 100; null means not scored, never zero.",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "ENUM_NAME_OVERRIDES": {"RunStateEnum": "benchmark.models.RunState", "ModeEnum": "benchmark.models.Mode"},
+}
+API_PER_MINUTE_ANONYMOUS = int(env.number("API_PER_MINUTE_ANONYMOUS", 300, low=0, high=1e6))
+"""Requests to the API from one address; 0: no limit."""
+API_PER_MINUTE_USER = int(env.number("API_PER_MINUTE_USER", 1200, low=0, high=1e6))
 
 REDIS_URL = env.text("REDIS_URL", "" if EMBEDDED else None)
 BROKER_URL = env.text("BROKER_URL", REDIS_URL)
@@ -131,6 +140,11 @@ CHANNEL_LAYERS = (
     {"default": {"BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer", "CONFIG": {"hosts": [REDIS_URL]}}}
     if REDIS_URL
     else {}
+)
+CACHES = (
+    {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}}
+    if REDIS_URL
+    else {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
 )
 
 # What runs, and where.
@@ -160,6 +174,8 @@ EVALUATION_ATTEMPTS = int(env.number("EVALUATION_ATTEMPTS", 3, low=1, high=10))
 EVALUATION_DEADLINE_S = env.number("EVALUATION_DEADLINE_S", 7200, low=10, high=1e6)
 HEARTBEAT_S = env.number("HEARTBEAT_S", 5, low=0.2, high=600)
 SWEEP_S = env.number("SWEEP_S", 5, low=0.2, high=600)
+RUN_GPUS = env.number("RUN_GPUS", 0 if DEVICE == "cpu" else 1, low=0, high=1024)
+"""How many GPUs a run keeps busy: what the cost told before a start reckons with."""
 RUN_CPUS = env.number("RUN_CPUS", 0, low=0, high=4096)
 RUN_MEMORY_GB = env.number("RUN_MEMORY_GB", 0, low=0, high=1e5)
 RUN_PROCESSES = int(env.number("RUN_PROCESSES", 4096, low=16, high=1e6))

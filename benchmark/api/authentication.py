@@ -14,8 +14,11 @@ class ApiTokenAuthentication(BaseAuthentication):
     """A person's API token, within its scopes.
 
     A view names the scope of each method in `scopes`. Without one, reading needs `read`, and writing is not for tokens:
-    so a view that forgets it is closed, not open.
+    so a view that forgets it is closed, not open. Who authenticates outside of a view names the `scope` of writing here.
     """
+
+    def __init__(self, scope: str | None = None) -> None:
+        self.scope = scope
 
     def authenticate(self, request: Request) -> tuple[Any, ApiToken] | None:
         """Raises: AuthenticationFailed, PermissionDenied."""
@@ -26,7 +29,7 @@ class ApiTokenAuthentication(BaseAuthentication):
         token = ApiToken.objects.usable().select_related("user").filter(secret_hash=told).first()
         if token is None:
             raise AuthenticationFailed("This API token is unknown, revoked or expired.")
-        _within_scope(token, request)
+        _within_scope(token, request, self.scope)
         token.use()
         return token.user, token
 
@@ -34,9 +37,9 @@ class ApiTokenAuthentication(BaseAuthentication):
         return "Bearer"
 
 
-def _within_scope(token: ApiToken, request: Request) -> None:
-    scopes = getattr(request.parser_context.get("view"), "scopes", {})
-    scope = scopes.get(request.method, TokenScope.READ if request.method in SAFE_METHODS else None)
+def _within_scope(token: ApiToken, request: Request, writing: str | None) -> None:
+    scopes = getattr((request.parser_context or {}).get("view"), "scopes", {})
+    scope = scopes.get(request.method, TokenScope.READ if request.method in SAFE_METHODS else writing)
     if scope is None:
         raise PermissionDenied("This cannot be done with an API token.")
     if not token.allows(scope):

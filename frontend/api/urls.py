@@ -1,19 +1,26 @@
 """URLs below `/api/v1/`."""
 
-from django.urls import include, path
+from django.urls import path
 from drf_spectacular.views import SpectacularAPIView
-from rest_framework.routers import SimpleRouter
 
-from frontend.api.annotations import Annotations, AnnotationsExport, AnnotationsSubmit
-from frontend.api.views import RunViewSet
-
-router = SimpleRouter()
-router.register("runs", RunViewSet)
+from frontend.api import annotations, catalogue, run_parts, runs
 
 urlpatterns = [
-    path("", include(router.urls)),
-    path("annotations/", Annotations.as_view(), name="annotations"),
-    path("annotations/submit", AnnotationsSubmit.as_view(), name="annotations-submit"),
-    path("annotations/export", AnnotationsExport.as_view(), name="annotation-export"),
     path("schema/", SpectacularAPIView.as_view(), name="schema"),
+    path("tasks/", catalogue.Tasks.as_view(), name="tasks"),
+    path("tasks/<str:task>/", catalogue.TaskOne.as_view(), name="task"),
+    path("agents/", catalogue.Agents.as_view(), name="agents"),
+    path("agents/<str:agent>/", catalogue.AgentOne.as_view(), name="agent"),
+    path("runs/", runs.Runs.as_view(), name="runs"),
+    path("runs/<slug:slug>/", runs.RunOne.as_view(), name="run"),
+    path("runs/<slug:slug>/cancel/", runs.RunCancel.as_view(), name="run-cancel"),
+    path("runs/<slug:slug>/rerun/", runs.RunAgain.as_view(), name="run-rerun"),
+    path("runs/<slug:slug>/submissions/", run_parts.RunSubmissions.as_view(), name="run-submissions"),
+    path("runs/<slug:slug>/events/", run_parts.RunEvents.as_view(), name="run-events"),
+    path("runs/<slug:slug>/points/", run_parts.RunPoints.as_view(), name="run-points"),
+    path("runs/<slug:slug>/metrics/", run_parts.RunMetrics.as_view(), name="run-metrics"),
+    path("runs/<slug:slug>/labels/", run_parts.RunLabels.as_view(), name="run-labels"),
+    path("annotations/", annotations.Annotations.as_view(), name="annotations"),
+    path("annotations/submit", annotations.AnnotationsSubmit.as_view(), name="annotations-submit"),
+    path("annotations/export", annotations.AnnotationsExport.as_view(), name="annotation-export"),
 ]

@@ -23,7 +23,9 @@ class Caller:
 
     def __init__(self, user: User) -> None:
         self.user, secret = user, secret_new()
-        self.token = ApiToken.objects.create(user=user, name="test", secret_hash=secret_hash(secret))
+        self.token = ApiToken.objects.create(
+            user=user, name="test", secret_hash=secret_hash(secret), scopes=["read", "annotate"]
+        )
         self.headers = {"authorization": f"Bearer {secret}"}
 
     def get(self, path: str) -> Any:
@@ -58,7 +60,11 @@ def exported(answer: Any) -> str:
 def test_who_may_not_gets_nothing(run: Run) -> None:
     stranger = Caller(User.objects.create_user("nobody"))
     body = {"run": run.slug, "failure_type": EARLY}
-    for path in (f"/api/v1/annotations/?run={run.slug}", "/api/v1/annotations/export", "/api/v1/annotations/export?format=csv"):
+    for path in (
+        f"/api/v1/annotations/?run={run.slug}",
+        "/api/v1/annotations/export",
+        "/api/v1/annotations/export?format=csv",
+    ):
         assert Client().get(path).status_code in (401, 403)
         assert stranger.get(path).status_code == 403
     for path in ("/api/v1/annotations/", "/api/v1/annotations/submit"):
@@ -86,7 +92,9 @@ def test_label_submit_and_then_see(run: Run, colleague: Caller) -> None:
     assert colleague.post(*submit).json() == {"run": run.slug, "submitted_now": True}
     assert colleague.post(*submit).json()["submitted_now"] is False
     assert [each["author"] for each in colleague.get(here).json()] == ["owner", "colleague"]
-    late = colleague.post("/api/v1/annotations/", {"run": run.slug, "failure_type": None, "revises": label["id"]}).json()
+    late = colleague.post(
+        "/api/v1/annotations/", {"run": run.slug, "failure_type": None, "revises": label["id"]}
+    ).json()
     assert (late["failure_type"], late["blind"], late["revises"]) == (None, False, label["id"])
 
 

@@ -1,0 +1,49 @@
+"""JSON in and out, such that no body and no stored number can break an answer."""
+
+import json
+import math
+from collections.abc import Mapping
+from typing import IO, Any
+
+from rest_framework.exceptions import ParseError
+from rest_framework.parsers import BaseParser
+from rest_framework.renderers import JSONRenderer
+
+
+class StrictJSONParser(BaseParser):
+    """UTF-8 JSON. Raises: ParseError: anything else, however deep or odd."""
+
+    media_type = "application/json"
+
+    def parse(
+        self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
+    ) -> Any:
+        try:
+            return json.loads(stream.read().decode("utf-8"), parse_constant=_refused)
+        except (ValueError, RecursionError) as error:
+            raise ParseError(f"This is not JSON: {type(error).__name__}.") from None
+
+
+def _refused(name: str) -> Any:
+    raise ValueError(f"{name} is not JSON")
+
+
+class FiniteJSONRenderer(JSONRenderer):
+    """A number that is not finite is null, as what is not scored."""
+
+    def render(
+        self, data: Any, accepted_media_type: str | None = None, renderer_context: Mapping[str, Any] | None = None
+    ) -> Any:
+        try:
+            return super().render(data, accepted_media_type, renderer_context)
+        except ValueError:
+            return super().render(finite(data), accepted_media_type, renderer_context)
+
+
+def finite(value: Any) -> Any:
+    """The same with None in place of NaN and infinities."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {key: finite(each) for key, each in value.items()}
+    return [finite(each) for each in value] if isinstance(value, list | tuple) else value

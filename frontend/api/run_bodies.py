@@ -1,0 +1,29 @@
+"""What the API takes to start runs."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from benchmark.models import Mode
+from benchmark.services.runs import BUDGET_MAX_S, BUDGET_MIN_S
+
+SECONDS = {"min_value": BUDGET_MIN_S, "max_value": BUDGET_MAX_S}
+
+
+class RunCreateSerializer(serializers.Serializer[Any]):
+    """What starts a run; `budget_s` in seconds."""
+
+    agent = serializers.CharField(max_length=64)
+    task = serializers.CharField(max_length=64)
+    base_model = serializers.CharField(max_length=256)
+    driver = serializers.CharField(max_length=128, required=False, default="", allow_blank=True)
+    mode = serializers.ChoiceField(choices=Mode.choices, default=Mode.FREE)
+    budget_s = serializers.IntegerField(**SECONDS)
+
+
+class RunAgainSerializer(serializers.Serializer[Any]):
+    """What may differ from the run that is repeated."""
+
+    driver = serializers.CharField(max_length=128, required=False)
+    mode = serializers.ChoiceField(choices=Mode.choices, required=False)
+    budget_s = serializers.IntegerField(required=False, **SECONDS)

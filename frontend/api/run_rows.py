@@ -1,0 +1,144 @@
+"""Runs as the API tells them: which match, in which order, and their facts in a fixed number of queries."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.db.models import F, FilteredRelation, Q, QuerySet
+
+from benchmark.models import Mode, Origin, Run, RunState, Trust
+from benchmark.services.protocols import protocol_is_ranked
+from frontend.api.paging import Order
+from frontend.api.parameters import Parameter
+from grading.models import TaskStanding
+
+EXACT = ("state", "agent", "driver", "mode", "base_model", "protocol", "origin", "trust", "fault_code")
+CHOICES = {"state": RunState, "mode": Mode, "origin": Origin, "trust": Trust}
+LEAST = {
+    "score_min": "row__value__gte",
+    "score_max": "row__value__lte",
+    "improvement_min": "gain__gte",
+    "improvement_max": "gain__lte",
+    "submissions_min": "submission_count__gte",
+    "submissions_max": "submission_count__lte",
+    "created_from": "created_at__gte",
+    "created_before": "created_at__lt",
+}
+ORDERS = {
+    "created_at": "created_at",
+    "started_at": "started_at",
+    "ended_at": "ended_at",
+    "score": "row__value",
+    "improvement": "gain",
+    "submissions": "submission_count",
+    "tokens": "tokens",
+    "budget_s": "budget_s",
+}
+FIELDS = (
+    "slug agent agent_version driver task protocol base_model base_digest mode budget_s origin trust source state step "
+    "sandbox sandbox_note exit_code fault_code fault_detail created_at started_at deadline_at ended_at "
+    "submission_count event_seq tokens"
+).split()
+STANDING = {
+    "task": "task",
+    "protocol": "protocol",
+    "baseline_score": "baseline",
+    "baseline_error": "baseline_error",
+    "best_score": "best",
+    "best_error": "best_error",
+    "best_number": "best_number",
+    "best_at": "best_at",
+    "best_elapsed_s": "best_elapsed_s",
+    "final_score": "final",
+    "flag_reason": "flag_reason",
+    "score": "value",
+    "submissions": "submissions",
+    "scored": "scored",
+}
+ATOP: Mapping[str, Any] = {
+    "baseline_score": None,
+    "best_score": None,
+    "best_error": None,
+    "score": None,
+    "improvement": None,
+    "flag_reason": "",
+}
+
+
+def run_filters() -> list[Parameter]:
+    """Which parameters a listing of runs takes."""
+    exact = [
+        Parameter(
+            name,
+            f"Only runs of this {name.replace('_', ' ')}.",
+            many=True,
+            choices=tuple(CHOICES.get(name, type(None)).values) if name in CHOICES else (),
+        )
+        for name in EXACT
+    ]
+    orders = tuple(sign + name for name in ORDERS for sign in ("", "-"))
+    return [
+        Parameter("task", "Only runs on this task, multi runs that include it as well; scores are then those on it."),
+        *exact,
+        Parameter("q", "Text in the run's id, agent, driver or base model, whatever its case."),
+        Parameter("score_min", "The score that counts, at least.", "number"),
+        Parameter("score_max", "The score that counts, at most.", "number"),
+        Parameter("improvement_min", "Improvement over the baseline, at least.", "number"),
+        Parameter("improvement_max", "Improvement over the baseline, at most.", "number"),
+        Parameter("submissions_min", "Submissions, at least.", "integer", high=10**9),
+        Parameter("submissions_max", "Submissions, at most.", "integer", high=10**9),
+        Parameter("created_from", "Created then or later.", "moment"),
+        Parameter("created_before", "Created earlier.", "moment"),
+        Parameter("order", "`-` in front: falling. Unscored runs come last.", choices=orders, default="-created_at"),
+    ]
+
+
+def runs_matching(rows: QuerySet[Run], given: Mapping[str, Any]) -> QuerySet[Run]:
+    """`row` is the standing on the task asked for, else on the run's own; `gain` its improvement."""
+    task = given.get("task")
+    rows = rows.alias(row=FilteredRelation("standings", condition=Q(standings__task=task if task else F("task"))))
+    rows = rows.alias(gain=F("row__value") - F("row__baseline"))
+    if task:
+        rows = rows.filter(row__isnull=False)
+    for name in EXACT:
+        if name in given:
+            rows = rows.filter(**{f"{name}__in": given[name]})
+    if text := given.get("q"):
+        places = ("slug", "agent", "driver", "base_model")
+        rows = rows.filter(*[Q.create([(f"{place}__icontains", text) for place in places], Q.OR)])
+    return rows.filter(**{lookup: given[name] for name, lookup in LEAST.items() if name in given})
+
+
+def order_of(given: Mapping[str, Any]) -> Order:
+    name = given["order"]
+    return Order(name, ORDERS[name.lstrip("-")], moment=name.endswith("_at"))
+
+
+def run_facts(ids: Sequence[int], *, task: str = "") -> list[dict[str, Any]]:
+    """The runs of these ids in this order, two queries; scores at the top are those on `task`, else the run's own."""
+    runs = {row.pop("pk"): row for row in Run.objects.filter(pk__in=ids).values("pk", "task_list", *FIELDS)}
+    standings: dict[int, list[dict[str, Any]]] = defaultdict(list)
+    found = TaskStanding.objects.filter(run__in=ids).order_by("id").values("run_id", *set(STANDING.values()))
+    for row in found:
+        standings[row["run_id"]].append(standing_facts(row))
+    return [_facts(runs[pk], standings[pk], task) for pk in ids if pk in runs]
+
+
+def standing_facts(row: Mapping[str, Any]) -> dict[str, Any]:
+    """One standing from its columns."""
+    told = {name: row[column] for name, column in STANDING.items()}
+    value, baseline = told["score"], told["baseline_score"]
+    told["improvement"] = None if value is None or baseline is None else value - baseline
+    return told | {"ranked": protocol_is_ranked(told["protocol"])}
+
+
+def _facts(run: dict[str, Any], standings: Sequence[Mapping[str, Any]], task: str) -> dict[str, Any]:
+    tasks = run.pop("task_list") or [run["task"]]
+    mine = next((each for each in standings if each["task"] == (task or run["task"])), ATOP)
+    return {
+        **run,
+        "tasks": tasks,
+        **{name: mine[name] for name in ATOP},
+        "ranked": protocol_is_ranked(run["protocol"]),
+        "standings": standings,
+    }
