@@ -1,0 +1,120 @@
+"""What can be said about scores of few runs.
+
+Two noises are kept apart. **Decoding noise** is how far one checkpoint's score would move on other items: the standard
+error that its evaluator reports. **Run-to-run noise** is how far an agent's runs lie apart: nothing can be said about
+it from one run, so one run never gets an interval.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+RESAMPLES = 4000
+SEED = 20260412
+LEVEL = 0.95
+APART = 1.959964
+"""Two values differ when they lie further apart than this many standard errors of their difference: 95 %, two-sided,
+without a correction for looking at many pairs. Where a noise is unknown, values that differ at all do."""
+KEPT_SIZES = 64
+"""Resamplings are kept for samples up to this size."""
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A percentile bootstrap interval of a mean over `n` runs, in the values' unit."""
+
+    low: float
+    high: float
+    n: int
+
+
+@dataclass(frozen=True)
+class Band:
+    """The ranks, from 1, that a row may have: `low` counts the rows clearly above it, `high` those clearly below."""
+
+    low: int
+    high: int
+
+    def __str__(self) -> str:
+        return str(self.low) if self.low == self.high else f"{self.low}–{self.high}"
+
+
+def bootstrap(values: Sequence[float]) -> Interval | None:
+    """The 95 % percentile bootstrap interval of the mean; None for fewer than two finite values.
+
+    Efron and Tibshirani (1993), section 13.3, with 4,000 resamples. The same values give the same interval, in any
+    order. Of two runs it is simply the lower and the higher.
+    """
+    finite = tuple(sorted(value for value in values if math.isfinite(value)))
+    return _bootstrap(finite) if len(finite) > 1 else None
+
+
+@lru_cache(maxsize=16384)
+def _bootstrap(values: tuple[float, ...]) -> Interval:
+    means = _weights(len(values)) @ np.asarray(values)
+    low, high = np.quantile(means, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    return Interval(float(low), float(high), len(values))
+
+
+def _weights(size: int) -> "np.ndarray[tuple[int, int], np.dtype[np.float64]]":
+    """How often each value is drawn in each resample, over `size`: RESAMPLES x size."""
+    return _kept_weights(size) if size <= KEPT_SIZES else _drawn_weights(size)
+
+
+def _drawn_weights(size: int) -> "np.ndarray[tuple[int, int], np.dtype[np.float64]]":
+    drawn = np.random.default_rng(SEED + size).multinomial(size, [1 / size] * size, size=RESAMPLES)
+    return np.asarray(drawn / size)
+
+
+_kept_weights = lru_cache(maxsize=KEPT_SIZES)(_drawn_weights)
+
+
+def run_deviation(values: Sequence[float]) -> float | None:
+    """Run-to-run noise: the sample standard deviation over runs; None for fewer than two."""
+    finite = [value for value in values if math.isfinite(value)]
+    if len(finite) < 2:
+        return None
+    centre = math.fsum(finite) / len(finite)
+    return math.sqrt(math.fsum((value - centre) ** 2 for value in finite) / (len(finite) - 1))
+
+
+def decoding_error(errors: Sequence[float | None]) -> float | None:
+    """Decoding noise of a mean: its standard error from those of its scores; None when any is unknown."""
+    known = [error for error in errors if error is not None and math.isfinite(error)]
+    if not known or len(known) < len(errors):
+        return None
+    return math.sqrt(math.fsum(error**2 for error in known)) / len(known)
+
+
+def noise_of_mean(values: Sequence[float], decoding: float | None) -> float | None:
+    """The standard error to judge a mean by: the larger of its two noises. One run has its decoding noise alone."""
+    spread = run_deviation(values)
+    between = None if spread is None else spread / math.sqrt(len(values))
+    known = [noise for noise in (between, decoding) if noise is not None]
+    return max(known, default=None)
+
+
+def noise_of_average(noises: Sequence[float | None]) -> float | None:
+    """The standard error of a plain average over independent values; None when any is unknown."""
+    return decoding_error(noises)
+
+
+def bands(values: Sequence[float | None], noises: Sequence[float | None]) -> list[Band | None]:
+    """The rank band of each value, the highest first; None for what is not scored.
+
+    A row's best rank is one more than the number of rows clearly above it, its worst leaves room for those clearly
+    below it. Rows that cannot be told apart share ranks; telling apart is not transitive, so bands may overlap.
+    """
+    score = np.array([math.nan if value is None else value for value in values], dtype=float)
+    noise = np.array([math.nan if each is None else each for each in noises], dtype=float)
+    known = np.isfinite(score)
+    score, noise = np.round(score[known], 9), noise[known]
+    lead = score[:, None] - score[None, :]
+    needed = APART * np.hypot(noise[:, None], noise[None, :])
+    clear = np.where(np.isnan(needed), lead != 0, np.abs(lead) > needed)
+    above, below = (clear & (lead < 0)).sum(axis=1), (clear & (lead > 0)).sum(axis=1)
+    found = iter(Band(int(low) + 1, len(score) - int(high)) for low, high in zip(above, below, strict=True))
+    return [next(found) if is_known else None for is_known in known]
