@@ -17,6 +17,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 sys.setswitchinterval(0.0005)
 pages = get_asgi_application()
 
+from frontend.bundle_stream import StreamingHandler  # noqa: E402
 from frontend.routing import websocket_urlpatterns  # noqa: E402  (needs the application registry)
 
 
@@ -35,11 +36,17 @@ class AgentsHandler(ASGIHandler):
 
 
 agents = AgentsHandler()
+uploads = StreamingHandler()
 
 
 async def http(scope: Any, receive: Any, send: Any) -> None:
-    """The grading API has a handler of its own."""
-    handler = agents if scope["path"].startswith("/grading/") else pages
+    """The grading API and the bytes of uploads have handlers of their own."""
+    if scope["path"].startswith("/grading/"):
+        handler: ASGIHandler = agents
+    elif scope["path"].startswith("/bundles/upload/") and scope["method"] == "PATCH":
+        handler = uploads
+    else:
+        handler = pages
     await handler(scope, receive, send)
 
 

@@ -13,4 +13,4 @@ sys.setswitchinterval(0.0005)
 app = Celery("agent2")
 app.config_from_object("config.celeryconfig")
 app.conf["CELERY_DB_REUSE_MAX"] = 200
-app.autodiscover_tasks(["benchmark", "grading", "traces"], related_name="jobs")
+app.autodiscover_tasks(["benchmark", "grading", "traces", "bundles"], related_name="jobs")

@@ -20,13 +20,16 @@ task_publish_retry = False
 worker_hijack_root_logger = False
 worker_send_task_events = False
 task_default_queue = "default"
-task_routes = {f"{room}.jobs.*": {"queue": "default"} for room in ("benchmark", "grading", "traces")} | {
+task_routes = {f"{room}.jobs.*": {"queue": "default"} for room in ("benchmark", "grading", "traces", "bundles")} | {
     "benchmark.jobs.run_execute": {"queue": "agents"},
     "grading.jobs.evaluation_execute": {"queue": "grading"},
 }
 beat_schedule = {
     name: {"task": name, "schedule": settings.SWEEP_S, "options": {"expires": settings.SWEEP_S}}
-    for name in ("benchmark.jobs.runs_sweep", "grading.jobs.grading_sweep", "traces.jobs.recordings_sweep")
+    for name in (
+        *("benchmark.jobs.runs_sweep", "grading.jobs.grading_sweep", "traces.jobs.recordings_sweep"),
+        "bundles.jobs.bundles_sweep",
+    )
 }
 beat_schedule_filename = str(settings.DATA_DIR / "beat")
 broker_transport_options: dict[str, Any] = {}

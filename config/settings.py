@@ -53,6 +53,7 @@ INSTALLED_APPS = [
     "benchmark",
     "traces",
     "grading",
+    "bundles",
     "frontend",
 ]
 MIDDLEWARE = [

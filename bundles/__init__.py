@@ -1,0 +1,1 @@
+"""A whole run in one archive: its format, unpacking, checking and export."""

@@ -1,0 +1,1 @@
+"""What the rest of the platform asks of bundles."""

@@ -1,0 +1,73 @@
+"""Who sees and changes which bundle."""
+
+from collections.abc import Callable
+from typing import Any, Concatenate, ParamSpec
+
+from django.contrib.auth.decorators import login_required, permission_required
+from django.contrib.auth.models import User
+from django.http import Http404, HttpRequest, HttpResponse
+from rest_framework.authentication import SessionAuthentication
+from rest_framework.exceptions import APIException
+from rest_framework.request import Request
+
+from benchmark.api.authentication import ApiTokenAuthentication
+from bundles.models import Bundle
+from bundles.models.bundle import MODERATE
+
+P = ParamSpec("P")
+View = Callable[Concatenate[HttpRequest, P], HttpResponse]
+
+
+class Refusal(Exception):
+    """A request that is not served; `status` is HTTP's."""
+
+    def __init__(self, status: int, text: str) -> None:
+        super().__init__(text)
+        self.status = status
+
+
+def person_of(request: HttpRequest) -> User:
+    """Who asks: by API token, or by session and then with the form's token. Raises: Refusal."""
+    asked: Any = Request(request)
+    try:
+        known = ApiTokenAuthentication(scope="submit").authenticate(asked)
+        if known is None and request.user.is_authenticated:
+            SessionAuthentication().enforce_csrf(asked)
+    except APIException as error:
+        raise Refusal(error.status_code, str(error.detail)) from None
+    person = known[0] if known else request.user
+    if not isinstance(person, User):
+        raise Refusal(401, "Sign in, or send an API token: Authorization: Bearer <token>.")
+    return person
+
+
+def moderators_only(view: "View[P]") -> "View[P]":
+    """Strangers are asked to sign in; people without the permission get 403."""
+    return login_required(permission_required(MODERATE, raise_exception=True)(view))
+
+
+def may_moderate(request: HttpRequest) -> bool:
+    return bool(request.user.has_perm(MODERATE))
+
+
+def signed_in(request: HttpRequest) -> User:
+    """Behind `login_required`."""
+    assert isinstance(request.user, User)
+    return request.user
+
+
+def bundle_seen(request: HttpRequest, slug: str) -> Bundle:
+    """Raises: Http404: there is none, or it is not for this person."""
+    found = Bundle.objects.visible_to(request.user).select_related("owner", "run", "version_of").filter(slug=slug)
+    bundle = found.first()
+    if bundle is None:
+        raise Http404
+    return bundle
+
+
+def bundle_own(request: HttpRequest, slug: str) -> Bundle:
+    """Raises: Http404: it is neither this person's nor are they a moderator."""
+    bundle = bundle_seen(request, slug)
+    if not bundle.may_change(request.user):
+        raise Http404
+    return bundle
