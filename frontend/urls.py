@@ -3,7 +3,7 @@
 from django.contrib.auth.views import LoginView, LogoutView
 from django.urls import path
 
-from frontend.views import annotate, leaderboard, queue, run, run_record, runs, trace, trace_event
+from frontend.views import annotate, compare, leaderboard, queue, run, run_record, runs, trace, trace_event
 
 urlpatterns = [
     path("", leaderboard.leaderboard_page, name="leaderboard"),
@@ -33,6 +33,10 @@ urlpatterns = [
         run_record.run_label_correct,
         name="run-label-correct",
     ),
+    path("compare", compare.compare, name="compare"),
+    path("compare/curve.json", compare.compare_curve, name="compare-curve"),
+    path("compare/points.csv", compare.compare_csv, name="compare-csv"),
+    path("compare/measures.tex", compare.compare_latex, name="compare-latex"),
     path("annotate/", annotate.annotate, name="annotate"),
     path("annotate/queues/", annotate.queue_new, name="annotate-queue-new"),
     path("annotate/queues/<int:pk>/next/", annotate.queue_next, name="annotate-next"),

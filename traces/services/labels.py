@@ -1,6 +1,7 @@
 """Method labels: what the rules say of a submission's code, and what people say instead."""
 
 import logging
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -117,8 +118,21 @@ def label_correct(*, run: Run, number: int, methods: Iterable[str], author: User
 
 def labels_in_force(run: Run) -> dict[int, MethodLabel]:
     """By submission: the last person's label where there is one, else the last of the rules'."""
+    return _in_force(MethodLabel.objects.filter(run=run).order_by("id"))
+
+
+def labels_in_force_of(run_ids: Iterable[int]) -> dict[int, dict[int, MethodLabel]]:
+    """By run and submission, in one query; their findings and notes are read only when asked for."""
+    rows = MethodLabel.objects.filter(run__in=list(run_ids)).defer("findings", "notes", "reason").order_by("id")
+    by_run: dict[int, list[MethodLabel]] = defaultdict(list)
+    for label in rows:
+        by_run[label.run_id].append(label)
+    return {run_id: _in_force(labels) for run_id, labels in by_run.items()}
+
+
+def _in_force(labels: Iterable[MethodLabel]) -> dict[int, MethodLabel]:
     found: dict[int, MethodLabel] = {}
-    for label in MethodLabel.objects.filter(run=run).order_by("id"):
+    for label in labels:
         known = found.get(label.number)
         if known is None or label.source == LabelSource.PERSON or known.source == LabelSource.RULES:
             found[label.number] = label

@@ -30,11 +30,11 @@ export function chart(place) {
   async function draw() {
     if (!figure) return;
     const { resolve, done } = resolver();
-    const { data, layout } = coloured(figure, resolve);
+    const { data, layout, narrow } = coloured(figure, resolve);
     done();
     const shown = NARROW.matches ? data.map((trace) => ({ ...trace, mode: trace.mode?.replace("+text", "") })) : data;
-    await Plotly.react(place, shown, { ...layout, autosize: true }, CONFIG);
-    if (!listening) place.on("plotly_click", ({ points }) => { const row = points[0]?.customdata; if (row) location.hash = `s${row}`; });
+    await Plotly.react(place, shown, { ...layout, ...(NARROW.matches ? narrow : {}), autosize: true }, CONFIG);
+    if (!listening) place.on("plotly_click", ({ points }) => { const row = points[0]?.customdata; if (typeof row === "number") location.hash = `s${row}`; else if (row) location.assign(row); });
     listening = true;
   }
 
