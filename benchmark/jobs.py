@@ -3,9 +3,10 @@
 from typing import Any
 
 from celery import shared_task
-from celery.signals import worker_shutting_down
+from celery.signals import worker_ready, worker_shutting_down
 from django.conf import settings
 
+from benchmark.log_context import log_about
 from benchmark.models import Run, RunState
 from benchmark.services.execution import run_abandon, run_drive
 from benchmark.services.holding import STOPPING, run_claim
@@ -13,8 +14,14 @@ from benchmark.services.queueing import job_send
 from benchmark.services.runs import run_settle
 from benchmark.services.sandboxes import sandbox_name, sandbox_reap
 from benchmark.services.slots import Slots
+from benchmark.services.worker_duties import duties_begin
 
 _slots = Slots(settings.AGENT_SLOTS)
+
+
+@worker_ready.connect
+def _begin(**_: Any) -> None:
+    duties_begin()
 
 
 @worker_shutting_down.connect
@@ -35,7 +42,8 @@ def _drive_next() -> bool:
     for run in Run.objects.filter(state=RunState.QUEUED).order_by("created_at", "id")[:20]:
         hold = run_claim(run.pk)
         if hold is not None:
-            run_drive(hold)
+            with log_about(run=run.slug):
+                run_drive(hold)
             return True
     return False
 

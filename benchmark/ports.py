@@ -35,6 +35,10 @@ class GradingRoom(Protocol):
         """End what has not been graded: the run was cancelled."""
         ...
 
+    def evaluation_held(self, evaluation_id: int) -> bool:
+        """Whether a worker executes that evaluation now."""
+        ...
+
     def service_routes(self, needs: Sequence[str]) -> Sequence[Route]:
         """Ways to this worker's search and judge, for an agent's gateway."""
         ...

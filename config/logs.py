@@ -1,8 +1,11 @@
-"""Keeping secrets out of logs."""
+"""The log: one line a record, for people or for machines, and no secret in it."""
 
+import json
 import logging
 from collections.abc import Sequence
+from datetime import UTC, datetime
 
+from benchmark.log_context import log_fields
 from benchmark.masking import SHORTEST_SECRET, Masker, mask_text
 
 MASK = "•••"
@@ -28,3 +31,33 @@ class RunSecrets(logging.Filter):
         for key in self._short:
             text = text.replace(key, MASK)
         return mask_text(text, self._masker)
+
+
+class Lines(logging.Formatter):
+    """For people: what the line is about stands at its end."""
+
+    def __init__(self) -> None:
+        super().__init__("%(asctime)s %(levelname)s %(name)s %(message)s")
+
+    def formatMessage(self, record: logging.LogRecord) -> str:
+        about = " ".join(f"{name}={value}" for name, value in log_fields().items())
+        return super().formatMessage(record) + (f" [{about}]" if about else "")
+
+
+class JsonLines(logging.Formatter):
+    """For machines: one JSON object a line, with the run's id where the work belongs to a run."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        told: dict[str, str | int] = {
+            "at": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname,
+            "logger": record.name,
+            "message": record.getMessage(),
+            "process": record.process or 0,
+            **log_fields(),
+        }
+        if record.exc_info and not record.exc_text:
+            record.exc_text = self.formatException(record.exc_info)
+        if record.exc_text:
+            told["traceback"] = record.exc_text
+        return json.dumps(told, ensure_ascii=False)

@@ -177,6 +177,8 @@ HEARTBEAT_S = env.number("HEARTBEAT_S", 5, low=0.2, high=600)
 SWEEP_S = env.number("SWEEP_S", 5, low=0.2, high=600)
 RUN_GPUS = env.number("RUN_GPUS", 0 if DEVICE == "cpu" else 1, low=0, high=1024)
 """How many GPUs a run keeps busy: what the cost told before a start reckons with."""
+GPUS = env.words("GPUS", "all" if DEVICE == "cuda" else "")
+"""Those of this host that this worker's sandboxes get: numbers, or `all`."""
 RUN_CPUS = env.number("RUN_CPUS", 0, low=0, high=4096)
 RUN_MEMORY_GB = env.number("RUN_MEMORY_GB", 0, low=0, high=1e5)
 RUN_PROCESSES = int(env.number("RUN_PROCESSES", 4096, low=16, high=1e6))
@@ -265,17 +267,21 @@ EMAIL_USE_TLS = EMAIL_URL.scheme == "smtp" and EMAIL_URL.query != "tls=0"
 EMAIL_TIMEOUT = 20
 DEFAULT_FROM_EMAIL = env.text("EMAIL_FROM", "agent2@localhost")
 
+METRICS_TOKEN = env.text("METRICS_TOKEN", "")
+"""What a Prometheus server shows as its bearer token to read /metrics; empty: only operators may."""
+LOG_FORMAT = env.choice("LOG_FORMAT", "line" if EMBEDDED else "json", ["line", "json"])
+
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
+    "formatters": {"line": {"()": "config.logs.Lines"}, "json": {"()": "config.logs.JsonLines"}},
     "filters": {
         "secrets": {
             "()": "config.logs.RunSecrets",
             "keys": [JUDGE_KEY, SEARCH_KEY, ENDPOINT_KEY, *(each.key for each in PROVIDERS.values())],
         }
     },
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["secrets"]}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT, "filters": ["secrets"]}},
     "root": {"handlers": ["stderr"], "level": env.text("LOG_LEVEL", "INFO")},
     "loggers": {
         "celery.worker.strategy": {"level": "WARNING"},

@@ -2,7 +2,11 @@
 
 from django.urls import include, path
 
+from frontend.views.metrics import health, metrics
+
 urlpatterns = [
+    path("healthz", health, name="health"),
+    path("metrics", metrics, name="metrics"),
     path("grading/<str:token>/", include("grading.api.urls")),
     path("api/v1/", include(("frontend.api.urls", "api"))),
     path("", include("frontend.urls")),

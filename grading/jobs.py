@@ -5,6 +5,7 @@ from functools import partial
 from celery import shared_task
 from django.conf import settings
 
+from benchmark.log_context import log_about
 from benchmark.services.holding import STOPPING
 from benchmark.services.slots import Slots
 from grading.models import Submission
@@ -36,7 +37,8 @@ def _execute_next(fresh: Submission | None = None) -> bool:
     claim = evaluation_claim(fresh)
     if claim is None:
         return False
-    execute(claim)
+    with log_about(evaluation=claim.evaluation.pk, task=claim.evaluation.task):
+        execute(claim)
     return True
 
 

@@ -112,3 +112,7 @@ class Sandbox(Protocol):
     def reap(self, name: str) -> None:
         """End and remove whatever a lost worker left behind under that name. Nothing there is not an error."""
         ...
+
+    def names(self) -> Sequence[str]:
+        """Of all sandboxes of this kind on this host that could outlive their worker. Raises: SandboxFault."""
+        ...

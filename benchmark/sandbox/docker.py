@@ -145,6 +145,13 @@ class DockerSandbox:
         }
         return {str(target): how for target, how in wanted.items() if not inside.covers(spec, target)}
 
+    def names(self) -> Sequence[str]:
+        try:
+            found = self.client.containers.list(all=True, filters={"label": LABEL}, ignore_removed=True)
+        except ENGINE_ERRORS as error:
+            raise SandboxFault(f"Docker cannot list its containers: {error}") from error
+        return [str(container.labels[LABEL]) for container in found]
+
     def reap(self, name: str) -> None:
         try:
             found = self.client.containers.list(all=True, filters={"label": f"{LABEL}={name}"}, ignore_removed=True)

@@ -102,6 +102,10 @@ class ProcessSandbox:
         script = str(inside.FORWARDER_SOURCE)
         return inside.forwarded_command(spec, python=self.python, script=script, socket=str(spec.socket), port=0)
 
+    def names(self) -> Sequence[str]:
+        """None: they end with the thread that started them."""
+        return ()
+
     def reap(self, name: str) -> None:
         for process in psutil.process_iter():
             with contextlib.suppress(psutil.Error):

@@ -43,3 +43,18 @@ def sandbox_name(kind: str, number: int) -> str:
 def sandbox_reap(name: str) -> None:
     """Remove what a lost worker left behind."""
     _sandbox(settings.SANDBOX, True).reap(name)
+
+
+def sandbox_leftovers() -> list[str]:
+    """Names of this deployment's sandboxes that are on this host, whoever holds them; Docker's alone outlive a worker.
+
+    Raises: SandboxFault.
+    """
+    sandbox = _sandbox(settings.SANDBOX, True)
+    return [name for name in sandbox.names() if name.startswith(sandbox_name("", 0)[:-2])]
+
+
+def sandbox_number(name: str) -> tuple[str, int]:
+    """The kind and the number that `sandbox_name` was given."""
+    kind, _, number = name.rpartition("-")
+    return kind.rpartition("-")[2], int(number)

@@ -8,7 +8,7 @@ from django.db import transaction
 from benchmark.gateway.routes import Route
 from benchmark.models import Run
 from grading.contract import Finding
-from grading.models import EvaluationState, Submission, SubmissionState
+from grading.models import Evaluation, EvaluationState, Submission, SubmissionState
 from grading.services.baselines import baseline_evaluation, baseline_request
 from grading.services.desks import judge_desk, search_desk
 from grading.services.standings import standing_open
@@ -39,6 +39,9 @@ class GradingRoom:
             for submission in Submission.objects.filter(run=run, state__in=_OPEN):
                 verdict = verdict_of_failure(protocol=run.protocol, finding=CANCELLED, digest=submission.digest)
                 submission_end(submission, after=SubmissionState.ERRORED, verdict=verdict)
+
+    def evaluation_held(self, evaluation_id: int) -> bool:
+        return Evaluation.objects.filter(pk=evaluation_id, state=EvaluationState.RUNNING).exists()
 
     def service_routes(self, needs: Sequence[str]) -> Sequence[Route]:
         openers = {"judge": judge_desk, "search": search_desk}

@@ -121,7 +121,7 @@ def _command(work: Work, sandbox: Sandbox, places: Mapping[str, Mount], log_path
         },
         workdir=folder,
         limits=Limits(disk_bytes=20 * 1024**3, processes=4096),
-        gpus=("all",) if settings.DEVICE == "cuda" and work.engine != "openai" else (),
+        gpus=tuple(settings.GPUS) if settings.DEVICE == "cuda" and work.engine != "openai" else (),
         log_path=log_path,
     )
 
