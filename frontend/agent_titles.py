@@ -17,3 +17,9 @@ def agent_title(agent: str) -> str:
     """The title of its folder, else the name a paper prints, else the id itself."""
     known = agents().get(agent)
     return known.title if known else _published().get(agent, agent)
+
+
+def agents_titled(word: str) -> list[str]:
+    """The ids of those whose title holds the word, in any case: what a search for a title must find too."""
+    known = {**_published(), **{agent.id: agent.title for agent in agents().values()}}
+    return [agent for agent, title in known.items() if word.lower() in title.lower()]
