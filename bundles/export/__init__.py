@@ -1,0 +1,1 @@
+"""A run of this platform as a bundle."""

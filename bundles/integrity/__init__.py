@@ -1,0 +1,1 @@
+"""Signs of contact with held-out data and of copied weights: evidence for a person, never a verdict."""

@@ -1,0 +1,1 @@
+"""Archives of strangers: nothing is believed, nothing is written outside the folder given."""
