@@ -129,11 +129,15 @@ SPECTACULAR_SETTINGS = {
     "VERSION": "1",
     "DESCRIPTION": "Everything that the pages show. Scores run from 0 to 100; null means not scored, never zero.",
     "SERVE_INCLUDE_SCHEMA": False,
+    "SCHEMA_PATH_PREFIX": "/api/v1",
+    "SCHEMA_PATH_PREFIX_TRIM": False,
     "ENUM_NAME_OVERRIDES": {"RunStateEnum": "benchmark.models.RunState", "ModeEnum": "benchmark.models.Mode"},
 }
 API_PER_MINUTE_ANONYMOUS = int(env.number("API_PER_MINUTE_ANONYMOUS", 300, low=0, high=1e6))
 """Requests to the API from one address; 0: no limit."""
 API_PER_MINUTE_USER = int(env.number("API_PER_MINUTE_USER", 1200, low=0, high=1e6))
+SIGN_INS_PER_MINUTE = int(env.number("SIGN_INS_PER_MINUTE", 10, low=0, high=1e6))
+"""Tries from one address, and at one account; 0: no limit."""
 
 REDIS_URL = env.text("REDIS_URL", "" if EMBEDDED else None)
 BROKER_URL = env.text("BROKER_URL", REDIS_URL)

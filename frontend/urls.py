@@ -1,9 +1,21 @@
 """The pages."""
 
-from django.contrib.auth.views import LoginView, LogoutView
+from django.contrib.auth.views import LogoutView
 from django.urls import path
 
-from frontend.views import annotate, compare, leaderboard, queue, run, run_record, runs, trace, trace_event
+from frontend.views import (
+    account,
+    annotate,
+    audit,
+    compare,
+    leaderboard,
+    queue,
+    run,
+    run_record,
+    runs,
+    trace,
+    trace_event,
+)
 
 urlpatterns = [
     path("", leaderboard.leaderboard_page, name="leaderboard"),
@@ -46,8 +58,14 @@ urlpatterns = [
     path("runs/<slug:slug>/annotate/decide/", annotate.run_adjudicate, name="run-adjudicate"),
     path("agreement/", annotate.agreement_page, name="agreement"),
     path("queue/", queue.queue, name="queue"),
-    path(
-        "login/", LoginView.as_view(template_name="frontend/login.html", redirect_authenticated_user=True), name="login"
-    ),
+    path("account/", account.account, name="account"),
+    path("account/password/", account.PasswordChange.as_view(), name="password-change"),
+    path("account/tokens/", account.token_new, name="token-new"),
+    path("account/tokens/<int:pk>/revoke/", account.token_revoke_view, name="token-revoke"),
+    path("accounts/", account.accounts, name="accounts"),
+    path("accounts/new/", account.account_new, name="account-new"),
+    path("accounts/<int:pk>/", account.account_change, name="account-change"),
+    path("audit/", audit.audit, name="audit"),
+    path("login/", account.SignIn.as_view(), name="login"),
     path("logout/", LogoutView.as_view(), name="logout"),
 ]

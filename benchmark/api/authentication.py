@@ -14,7 +14,7 @@ class ApiTokenAuthentication(BaseAuthentication):
     """A person's API token, within its scopes.
 
     A view names the scope of each method in `scopes`. Without one, reading needs `read`, and writing is not for tokens:
-    so a view that forgets it is closed, not open. Who authenticates outside of a view names the `scope` of writing here.
+    so a view that forgets it is closed. Who authenticates outside of a view names the `scope` of writing here.
     """
 
     def __init__(self, scope: str | None = None) -> None:

@@ -18,7 +18,7 @@ from rest_framework.response import Response
 from benchmark.models import Run
 from benchmark.services.audit import audit_record
 from frontend.api.annotation_serializers import AnnotationCreateSerializer, LabelsSubmitSerializer
-from frontend.api.base import ApiView
+from frontend.api.base import ApiView, by_method
 from frontend.api.parameters import Parameter
 from frontend.csv_text import FORMULA
 from traces.models import ANNOTATE, Annotation, Trace
@@ -39,8 +39,8 @@ class AnyFormat(DefaultContentNegotiation):
 class AnnotationView(ApiView):
     """Nothing about labels is public."""
 
-    needs = {"GET": ANNOTATE, "POST": ANNOTATE}
-    scopes = {"GET": "annotate", "POST": "annotate"}
+    needs = by_method(GET=ANNOTATE, POST=ANNOTATE)
+    scopes = by_method(GET="annotate", POST="annotate")
 
     def named(self, slug: str) -> Run:
         """Raises: ValidationError: there is none that this reader may see."""

@@ -1,13 +1,13 @@
 """What every endpoint of the API does: rights, throttle, parameters, and the conditional answer."""
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, ClassVar, cast
 
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError as DjangoValidationError
 from django.shortcuts import get_object_or_404
 from drf_spectacular.openapi import AutoSchema
-from drf_spectacular.utils import OpenApiParameter
 from rest_framework import status
 from rest_framework.exceptions import APIException, ValidationError
 from rest_framework.request import Request
@@ -17,6 +17,12 @@ from rest_framework.views import APIView, exception_handler
 from benchmark.models import Run
 from frontend.api.parameters import Parameter, parameters_read
 from frontend.api.versions import etag_of
+from frontend.bad_query import BadQuery
+
+
+def by_method(**values: str) -> Mapping[str, str]:
+    """Such as `by_method(POST="operate")`, read-only."""
+    return MappingProxyType(values)
 
 
 class NotModified(APIException):
@@ -74,16 +80,23 @@ def _matches(given: str, etag: str) -> bool:
 
 
 class ApiSchema(AutoSchema):
-    """Tells the schema of the parameters that `ApiView` checks."""
+    """Tells the schema of the parameters that `ApiView` checks, and what is open to everybody."""
 
-    def get_override_parameters(self) -> list[OpenApiParameter]:
+    def get_auth(self) -> list[Any]:
+        needed = getattr(self.view, "needs", {}).get(self.method)
+        found: list[Any] = super().get_auth()
+        return found if needed or self.method != "GET" else [{}, *found]
+
+    def get_override_parameters(self) -> list[Any]:
         found: Sequence[Parameter] = getattr(self.view, "parameters", ()) if self.method == "GET" else ()
         return [parameter.openapi() for parameter in found]
 
 
 def answer_to(error: Exception, context: Mapping[str, Any]) -> Response | None:
-    """DRF's answers, and those to what services refuse."""
+    """DRF's answers, and those to what services and pages refuse."""
     if isinstance(error, DjangoValidationError):
         told = error.message_dict if hasattr(error, "error_dict") else {"detail": error.messages}
         error = ValidationError(told)
+    if isinstance(error, BadQuery):
+        error = ValidationError({error.parameter: error.message})
     return exception_handler(error, dict(context))

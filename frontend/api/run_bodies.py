@@ -7,7 +7,7 @@ from rest_framework import serializers
 from benchmark.models import Mode
 from benchmark.services.runs import BUDGET_MAX_S, BUDGET_MIN_S
 
-SECONDS = {"min_value": BUDGET_MIN_S, "max_value": BUDGET_MAX_S}
+SECONDS: Any = {"min_value": BUDGET_MIN_S, "max_value": BUDGET_MAX_S}
 
 
 class RunCreateSerializer(serializers.Serializer[Any]):

@@ -11,7 +11,7 @@ from rest_framework.response import Response
 
 from benchmark.models import RunEvent
 from benchmark.services.audit import audit_record
-from frontend.api.base import ApiView
+from frontend.api.base import ApiView, by_method
 from frontend.api.paging import cursor_read, cursor_write, next_of
 from frontend.api.parameters import Parameter
 from frontend.api.shapes import EventShape, LabelShape, PointsShape, SubmissionShape
@@ -142,8 +142,8 @@ class LabelSerializer(serializers.Serializer[Any]):
 class RunLabels(ApiView):
     """Which method made each submission's checkpoint."""
 
-    needs = {"POST": "traces.label_run"}
-    scopes = {"POST": "annotate"}
+    needs = by_method(POST="traces.label_run")
+    scopes = by_method(POST="annotate")
 
     def version(self, **kwargs: Any) -> str:
         return f"{self.run(kwargs['slug']).pk}|{tables_version(MethodLabel)}"

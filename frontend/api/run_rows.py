@@ -13,7 +13,12 @@ from frontend.api.parameters import Parameter
 from grading.models import TaskStanding
 
 EXACT = ("state", "agent", "driver", "mode", "base_model", "protocol", "origin", "trust", "fault_code")
-CHOICES = {"state": RunState, "mode": Mode, "origin": Origin, "trust": Trust}
+CHOICES: Mapping[str, Sequence[str]] = {
+    "state": RunState.values,
+    "mode": Mode.values,
+    "origin": Origin.values,
+    "trust": ["", *Trust.values],
+}
 LEAST = {
     "score_min": "row__value__gte",
     "score_max": "row__value__lte",
@@ -35,10 +40,34 @@ ORDERS = {
     "budget_s": "budget_s",
 }
 FIELDS = (
-    "slug agent agent_version driver task protocol base_model base_digest mode budget_s origin trust source state step "
-    "sandbox sandbox_note exit_code fault_code fault_detail created_at started_at deadline_at ended_at "
-    "submission_count event_seq tokens"
-).split()
+    "slug",
+    "agent",
+    "agent_version",
+    "driver",
+    "task",
+    "protocol",
+    "base_model",
+    "base_digest",
+    "mode",
+    "budget_s",
+    "origin",
+    "trust",
+    "source",
+    "state",
+    "step",
+    "sandbox",
+    "sandbox_note",
+    "exit_code",
+    "fault_code",
+    "fault_detail",
+    "created_at",
+    "started_at",
+    "deadline_at",
+    "ended_at",
+    "submission_count",
+    "event_seq",
+    "tokens",
+)
 STANDING = {
     "task": "task",
     "protocol": "protocol",
@@ -68,12 +97,7 @@ ATOP: Mapping[str, Any] = {
 def run_filters() -> list[Parameter]:
     """Which parameters a listing of runs takes."""
     exact = [
-        Parameter(
-            name,
-            f"Only runs of this {name.replace('_', ' ')}.",
-            many=True,
-            choices=tuple(CHOICES.get(name, type(None)).values) if name in CHOICES else (),
-        )
+        Parameter(name, f"Only runs of this {name.replace('_', ' ')}.", many=True, choices=tuple(CHOICES.get(name, ())))
         for name in EXACT
     ]
     orders = tuple(sign + name for name in ORDERS for sign in ("", "-"))

@@ -5,14 +5,13 @@ from typing import Any
 from django.db import transaction
 from drf_spectacular.utils import extend_schema
 from rest_framework import status
-from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from benchmark.models import AuditEntry, Run, RunEvent
 from benchmark.services.audit import audit_record
 from benchmark.services.runs import run_cancel, run_create
-from frontend.api.base import ApiView
+from frontend.api.base import ApiView, by_method
 from frontend.api.paging import PAGING, keyset_page
 from frontend.api.run_bodies import RunAgainSerializer, RunCreateSerializer
 from frontend.api.run_rows import order_of, run_facts, run_filters, runs_matching
@@ -28,8 +27,8 @@ class Runs(ApiView):
     """All runs that the reader may see."""
 
     parameters = (*run_filters(), *PAGING)
-    needs = {"POST": OPERATE}
-    scopes = {"POST": "operate"}
+    needs = by_method(POST=OPERATE)
+    scopes = by_method(POST="operate")
 
     def version(self, **_: Any) -> str:
         return tables_version(RunEvent, Run, TaskStanding, AuditEntry)
@@ -66,8 +65,8 @@ class RunOne(ApiView):
 class RunCancel(ApiView):
     """The end of a run."""
 
-    needs = {"POST": OPERATE}
-    scopes = {"POST": "operate"}
+    needs = by_method(POST=OPERATE)
+    scopes = by_method(POST="operate")
 
     @extend_schema(operation_id="runs_cancel", request=None, responses={200: RunShape, 409: dict[str, Any]})
     def post(self, request: Request, slug: str) -> Response:
@@ -82,8 +81,8 @@ class RunCancel(ApiView):
 class RunAgain(ApiView):
     """The same once more."""
 
-    needs = {"POST": OPERATE}
-    scopes = {"POST": "operate"}
+    needs = by_method(POST=OPERATE)
+    scopes = by_method(POST="operate")
 
     @extend_schema(operation_id="runs_rerun", request=RunAgainSerializer, responses={201: RunShape})
     def post(self, request: Request, slug: str) -> Response:

@@ -54,7 +54,7 @@ class RunShape(Serializer[Any]):
     budget_s = serializers.IntegerField()
     origin = serializers.ChoiceField(choices=Origin.choices)
     trust = serializers.ChoiceField(choices=Trust.choices, allow_blank=True, help_text="Empty: made and graded here.")
-    source = serializers.DictField(help_text="Of a run that was not made here: a paper's table, or a bundle.")
+    source: Any = serializers.DictField(help_text="Of a run that was not made here: a paper's table, or a bundle.")
     state = serializers.ChoiceField(choices=RunState.choices)
     step = serializers.CharField(allow_blank=True)
     sandbox = serializers.CharField(allow_blank=True)
@@ -109,7 +109,7 @@ class EventShape(Serializer[Any]):
     seq = serializers.IntegerField()
     kind = serializers.ChoiceField(choices=EventKind.choices)
     at = serializers.DateTimeField()
-    data = serializers.DictField()
+    data: Any = serializers.DictField()
 
 
 class PointsShape(Serializer[Any]):
@@ -129,7 +129,7 @@ class LabelShape(Serializer[Any]):
 
     id = serializers.IntegerField()
     number = serializers.IntegerField(help_text="The submission's.")
-    source = serializers.ChoiceField(choices=["rules", "person"])
+    source: Any = serializers.ChoiceField(choices=["rules", "person"])
     methods = serializers.ListField(child=serializers.CharField(), help_text="In the order they were applied.")
     confidence = serializers.CharField(allow_blank=True)
     author = serializers.CharField(allow_blank=True)

@@ -26,21 +26,20 @@ class PerMinute(BaseThrottle):
         known = bool(request.user and request.user.is_authenticated)
         most = settings.API_PER_MINUTE_USER if known else settings.API_PER_MINUTE_ANONYMOUS
         who = f"u{request.user.pk}" if known else f"a{self.get_ident(request)[:80]}"
-        try:
-            return not most or _count(f"api-{who}-{int(time.time()) // WINDOW_S}".replace(" ", "")) <= most
-        except Exception as error:
-            log.warning("the API's throttle cannot count: %s", error)
-            return True
+        return not most or counted(f"api-{who}") <= most
 
     def wait(self) -> float:
         """Seconds until the next window."""
         return WINDOW_S - time.time() % WINDOW_S
 
 
-def _count(key: str) -> int:
-    if cache.add(key, 1, timeout=2 * WINDOW_S):
-        return 1
+def counted(what: str) -> int:
+    """How often it was counted in this minute, this time included; 0 when the cache is away."""
+    key = f"{what}-{int(time.time()) // WINDOW_S}".replace(" ", "")
     try:
+        if cache.add(key, 1, timeout=2 * WINDOW_S):
+            return 1
         return cache.incr(key)
-    except ValueError:  # it expired between the two
-        return 1
+    except Exception as error:
+        log.warning("cannot count %s: %s", what, error)
+        return 0

@@ -3,9 +3,10 @@
 from django.urls import path
 from drf_spectacular.views import SpectacularAPIView
 
-from frontend.api import annotations, catalogue, run_parts, runs
+from frontend.api import annotations, catalogue, docs, run_parts, runs
 
 urlpatterns = [
+    path("", docs.docs, name="docs"),
     path("schema/", SpectacularAPIView.as_view(), name="schema"),
     path("tasks/", catalogue.Tasks.as_view(), name="tasks"),
     path("tasks/<str:task>/", catalogue.TaskOne.as_view(), name="task"),
