@@ -9,5 +9,7 @@ urlpatterns = [
     path("metrics", metrics, name="metrics"),
     path("grading/<str:token>/", include("grading.api.urls")),
     path("api/v1/", include(("frontend.api.urls", "api"))),
+    path("bundles/", include("frontend.bundle_urls")),
+    path("notifications/", include("frontend.bundle_notice_urls")),
     path("", include("frontend.urls")),
 ]

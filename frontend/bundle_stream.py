@@ -40,7 +40,7 @@ class StreamedBody(io.BytesIO):
 class StreamingHandler(ASGIHandler):
     """Django with all its middleware, for views that read the body themselves through `body_pieces`."""
 
-    async def read_body(self, receive: Any) -> StreamedBody:  # type: ignore[override]
+    async def read_body(self, receive: Any) -> StreamedBody:
         return StreamedBody(receive)
 
     async def listen_for_disconnect(self, receive: Any) -> None:

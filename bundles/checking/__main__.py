@@ -1,4 +1,4 @@
-"""`python -m bundles.checking < task.json`: `{archive, into, report, memory_bytes}`; progress on standard output."""
+"""`python -m bundles.checking < task.json`: `{archive, into, report, …}`; progress on standard output."""
 
 import json
 import os
@@ -22,7 +22,7 @@ def main() -> None:
     os.nice(5)
     resource.setrlimit(resource.RLIMIT_AS, (task["memory_bytes"], task["memory_bytes"]))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    report = bundle_read(Path(task["archive"]), Path(task["into"]), tell)
+    report = bundle_read(task, tell)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     report = replace(report, seconds=time.monotonic() - began, peak_mb=peak)
     Path(task["report"]).write_text(json.dumps(report.as_data()), encoding="utf-8")

@@ -72,6 +72,9 @@ class Claim:
     ended_at: str = ""
     outcome: str = ""
     baseline: float | None = None
+    """Of `task`."""
+    baselines: Mapping[str, float] = field(default_factory=dict)
+    """By task."""
     tokens: int | None = None
     contact: str = ""
     licence: str = ""
@@ -96,6 +99,8 @@ class Report:
     passed: tuple[str, ...] = ()
     files: tuple[FileRead, ...] = ()
     claim: Claim = field(default_factory=Claim)
+    parts: tuple[str, ...] = ()
+    """The folders of all runs in the archive, in order; this report is about one of them."""
     seconds: float = 0.0
     peak_mb: float = 0.0
     """Of the checking process."""
@@ -124,7 +129,7 @@ class Report:
             claim[name] = tuple(claim.get(name, ()))
         given["findings"] = tuple(_built(Found, each) for each in given.get("findings", ()))
         given["files"] = tuple(_built(FileRead, each) for each in given.get("files", ()))
-        given["passed"] = tuple(given.get("passed", ()))
+        given["passed"], given["parts"] = tuple(given.get("passed", ())), tuple(given.get("parts", ()))
         return cls(**given, claim=Claim(**claim))
 
 

@@ -76,6 +76,12 @@ class Bundle(models.Model):
     version_of = models.ForeignKey("self", null=True, on_delete=models.PROTECT, related_name="later")
     """The version that this one corrects."""
     version = models.PositiveIntegerField(default=1)
+    part = models.CharField(max_length=1024, blank=True)
+    """The folder of the archive that this bundle is about, where the archive holds several runs."""
+    part_of = models.ForeignKey("self", null=True, on_delete=models.PROTECT, related_name="parts")
+    """The bundle whose archive this is, when it is a further run of it."""
+    details = models.JSONField(default=dict)
+    """Members of a manifest that the submitter stated beside the archive: they fill what its files leave open."""
     run = models.OneToOneField(Run, null=True, on_delete=models.SET_NULL, related_name="bundle")
     layout = models.CharField(max_length=40, blank=True)
     report = models.JSONField(default=dict)

@@ -34,6 +34,8 @@ class Upload(models.Model):
     """Bytes, as announced."""
     sha256 = models.CharField(max_length=64, blank=True)
     """As announced; empty: the client did not say."""
+    details = models.JSONField(default=dict)
+    """As in `Bundle.details`."""
     version_of = models.ForeignKey(Bundle, null=True, on_delete=models.SET_NULL, related_name="+")
     bundle = models.ForeignKey(Bundle, null=True, on_delete=models.CASCADE, related_name="uploads")
     """What came of it, once every byte has arrived."""

@@ -6,11 +6,15 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
+
+from django.conf import settings
 
 from bundles.checking.report import Report
+from bundles.models import Bundle
 
 ROOT = Path(__file__).resolve().parents[2]
 MEMORY_BYTES = 1 << 30
@@ -27,18 +31,35 @@ class CheckGivenUp(Exception):
     """The bundle is not ours any more."""
 
 
-def check_apart(*, archive: Path, into: Path, seconds: float, tell: Tell) -> Report:
-    """Unpack `archive` below the empty folder `into` and judge it.
+def check_apart(bundle: Bundle, *, into: Path, known: Mapping[str, Any], tell: Tell) -> Report:
+    """Unpack the archive to `into/files` and judge the run that the bundle is about.
+
+    `known` is what this platform has: tasks with their protocols, base models.
 
     Raises: CheckFailed; CheckGivenUp; OSError.
     """
-    told = into / "report.json"
-    task = {
-        "archive": str(archive),
+    return Report.from_data(_apart(_task(bundle, into) | {"part": bundle.part, "known": dict(known)}, into, tell))
+
+
+def unpacked_apart(bundle: Bundle, *, into: Path) -> None:
+    """Only unpack the archive to `into/files`. Raises: CheckFailed; OSError."""
+    refused = _apart(_task(bundle, into) | {"only_unpack": True}, into, lambda *_: True).get("refused")
+    if refused:
+        raise CheckFailed(str(refused.get("text", "refused")))
+
+
+def _task(bundle: Bundle, into: Path) -> dict[str, Any]:
+    return {
+        "archive": str(bundle.path),
+        "filename": bundle.filename,
+        "details": bundle.details,
         "into": str(into / "files"),
-        "report": str(told),
-        "memory_bytes": MEMORY_BYTES,
     }
+
+
+def _apart(task: dict[str, Any], into: Path, tell: Tell) -> Mapping[str, Any]:
+    told, seconds = into / "report.json", settings.BUNDLE_CHECK_S
+    task = task | {"report": str(told), "memory_bytes": MEMORY_BYTES}
     with (into / "stderr").open("wb") as errors:
         process = subprocess.Popen(
             [sys.executable, "-m", "bundles.checking"],
@@ -49,27 +70,43 @@ def check_apart(*, archive: Path, into: Path, seconds: float, tell: Tell) -> Rep
             env={"PATH": os.environ.get("PATH", os.defpath), "PYTHONHASHSEED": "0"},
             start_new_session=True,
         )
-    late = threading.Timer(seconds, _kill, [process])
-    late.start()
-    try:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        process.stdin.write(json.dumps(task).encode())
-        process.stdin.close()
-        _follow(process.stdout, tell)
-        code = process.wait()
-    finally:
-        timed_out = late.finished.is_set()
-        late.cancel()
-        _kill(process)
-        process.wait()
+    code, timed_out = _watched(process, json.dumps(task).encode(), seconds, tell)
     if timed_out:
         raise CheckFailed(f"it took longer than {seconds:g} s")
     try:
-        return Report.from_data(json.loads(told.read_text(encoding="utf-8")))
+        report: Mapping[str, Any] = json.loads(told.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         last = (into / "stderr").read_text(encoding="utf-8", errors="replace").strip().rsplit("\n", 1)[-1][-300:]
         raise CheckFailed(f"the checking process ended with {code}: {last}") from error
+    return report
+
+
+def _watched(process: "subprocess.Popen[bytes]", task: bytes, seconds: float, tell: Tell) -> tuple[int, bool]:
+    """The exit code, and whether it was ended for being late. Raises: CheckGivenUp."""
+    late = threading.Event()
+
+    def end() -> None:
+        late.set()
+        _kill(process)
+
+    timer = threading.Timer(seconds, end)
+    timer.start()
+    try:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        with suppress(BrokenPipeError):
+            process.stdin.write(task)
+            process.stdin.close()
+        _follow(process.stdout, tell)
+        process.wait()
+    finally:
+        timer.cancel()
+        _kill(process)
+        process.wait()
+        for pipe in (process.stdin, process.stdout):
+            with suppress(OSError):
+                pipe.close() if pipe else None
+    return process.returncode, late.is_set()
 
 
 def _follow(lines: IO[bytes], tell: Tell) -> None:

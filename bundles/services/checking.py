@@ -19,8 +19,10 @@ from bundles.checking.report import Found, Report
 from bundles.models import Bundle, BundleState
 from bundles.services.check_process import CheckFailed, CheckGivenUp, check_apart
 from bundles.services.importing import run_import, run_unimport
+from bundles.services.known import known_here
 from bundles.services.notifications import notification_send
-from bundles.services.versions import report_about_versions
+from bundles.services.regrading import run_regrades_note
+from bundles.services.versions import parts_open, report_about_versions
 
 log = logging.getLogger(__name__)
 ATTEMPTS = 3
@@ -63,9 +65,7 @@ class _Check:
         every = min(1.0, settings.HEARTBEAT_S)
         try:
             with repeated(self._beat, every_s=every, name=f"bundle-{self.bundle.pk}"):
-                report = check_apart(
-                    archive=self.bundle.path, into=folder, seconds=settings.BUNDLE_CHECK_S, tell=self.tell
-                )
+                report = check_apart(self.bundle, into=folder, known=known_here(), tell=self.tell)
                 self._end(report, folder / "files")
         except CheckGivenUp:
             log.warning("the check of %s was given up", self.bundle)
@@ -94,7 +94,8 @@ class _Check:
         if report.refused or report.count("error"):
             self._close(BundleState.REJECTED, report)
             return
-        run_import(self.bundle, report, files, self.tell)
+        run = run_import(self.bundle, report, files, self.tell)
+        run_regrades_note(run)
         if not self._close(BundleState.ACCEPTED, report):
             raise CheckGivenUp
 
@@ -112,6 +113,7 @@ class _Check:
                 checked_at=timezone.now(),
             )
             if moved:
+                parts_open(self.bundle, report)
                 _announce(self.bundle, after, report)
         return moved
 

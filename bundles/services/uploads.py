@@ -5,6 +5,7 @@ import re
 import shutil
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.models import User
@@ -19,7 +20,7 @@ from traces.services.ingest_rows import storable
 
 GB = 1024**3
 OPEN_MOST = 20
-SUFFIXES = (".zip", ".tar.zst", ".tar.gz", ".tgz", ".tar")
+SUFFIXES = (".zip", ".tar.zst", ".tar.gz", ".tgz", ".tar", ".tzst", ".tar.zstd")
 ODD = re.compile(r"[\x00-\x1f\x7f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 """Control and direction characters: a name is shown on pages."""
 
@@ -32,8 +33,18 @@ class UploadRefused(Exception):
         self.status = status
 
 
-def upload_create(*, owner: User, length: int, filename: str, sha256: str = "", version_of: str = "") -> Upload:
+def upload_create(
+    *,
+    owner: User,
+    length: int,
+    filename: str,
+    sha256: str = "",
+    version_of: str = "",
+    details: dict[str, Any] | None = None,
+) -> Upload:
     """Announce an archive of `length` bytes; `version_of` is the slug of the bundle that it corrects.
+
+    `details` are members of a manifest: they fill what the archive's files leave open.
 
     Raises: UploadRefused.
     """
@@ -53,6 +64,7 @@ def upload_create(*, owner: User, length: int, filename: str, sha256: str = "", 
             filename=name,
             length=length,
             sha256=sha256,
+            details=details or {},
             version_of=corrected,
             expires_at=timezone.now() + timedelta(hours=settings.BUNDLE_UPLOAD_HOURS),
         )
@@ -78,7 +90,7 @@ def filename_clean(filename: str) -> str:
 
 def quota_used(owner: User) -> int:
     """Bytes of the account's bundles, and of its uploads on their way as they were announced."""
-    kept = Bundle.objects.filter(owner=owner).aggregate(total=Sum("size"))["total"] or 0
+    kept = Bundle.objects.filter(owner=owner, part_of=None).aggregate(total=Sum("size"))["total"] or 0
     coming = Upload.objects.filter(owner=owner).open().aggregate(total=Sum("length"))["total"] or 0
     return int(kept + coming)
 
@@ -126,7 +138,7 @@ def upload_finish(upload: Upload) -> Bundle:
 
 def _known(upload: Upload, digest: str) -> Bundle | None:
     """The same bytes from the same account are the same bundle, unless they are sent as a correction of another."""
-    same = Bundle.objects.filter(owner_id=upload.owner_id, sha256=digest).order_by("id")
+    same = Bundle.objects.filter(owner_id=upload.owner_id, sha256=digest, part_of=None).order_by("id")
     found = same.first()
     return None if found is None or (upload.version_of_id not in (None, found.pk, found.version_of_id)) else found
 
@@ -139,6 +151,7 @@ def _kept(upload: Upload, digest: str) -> Bundle:
         filename=upload.filename,
         size=upload.length,
         sha256=digest,
+        details=upload.details,
         version_of=before,
         version=max(before.version, last.version if last else 0) + 1 if before else 1,
     )

@@ -17,11 +17,12 @@ from bundles.models import Bundle, Upload
 from bundles.services.upload_writing import Busy, TooMuch, WrongOffset, upload_write
 from bundles.services.uploads import UploadRefused, size_most, upload_create, upload_delete, upload_finish
 from frontend.bundle_access import Refusal, person_of
+from frontend.bundle_details import details_read
 from frontend.bundle_stream import Cut, body_pieces
 
 VERSION = "1.0.0"
 EXTENSIONS = "creation,expiration,termination"
-METADATA_MOST = 4096
+METADATA_MOST = 6000
 View = Callable[..., Any]
 
 
@@ -70,6 +71,7 @@ async def uploads(request: HttpRequest, person: User) -> HttpResponse:
         filename=told.get("filename", ""),
         sha256=told.get("sha256", ""),
         version_of=told.get("version_of", ""),
+        details=details_read(told.get("details", "")),
     )
     headers = {"Location": reverse("bundle-upload", args=[upload.key]), "Upload-Expires": _expires(upload)}
     return HttpResponse(status=201, headers=headers)

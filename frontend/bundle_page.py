@@ -1,0 +1,256 @@
+"""Everything the report page of one bundle shows."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from benchmark.catalogue import agents, tasks
+from benchmark.models import AuditEntry, Trust
+from bundles.checking.report import ClaimedSubmission, Found, Report
+from bundles.models import Appeal, Bundle, BundleState
+from bundles.services.appeals import may_appeal
+from bundles.services.claims import is_claimed
+from bundles.services.moderation import publication_lacks
+from bundles.services.regrade_request import weights_in
+from bundles.services.trust import RUNGS
+from bundles.services.versions import versions_of
+from frontend import formats
+from grading.models import Submission, TaskStanding
+
+SEVERITIES = (("error", "Errors"), ("warning", "Warnings"), ("missing", "Missing"), ("info", "Notes"))
+RUNG_WORDS = {
+    Trust.CLAIMED: ("Claimed", "stated by the submitter"),
+    Trust.CHECKED: ("Checked", "the bundle agrees with itself"),
+    Trust.REVIEWED: ("Reviewed", "a moderator has read it"),
+    Trust.REGRADED: ("Re-graded", "this platform graded the same checkpoint"),
+}
+LAYOUTS = {
+    "agent2": "bundle of this platform",
+    "workspace": "reference workspace",
+    "posttrainbench": "PostTrainBench result",
+    "harbor": "Harbor job",
+    "atif": "ATIF trajectory with scores",
+}
+
+
+@dataclass(frozen=True)
+class Rung:
+    trust: str
+    title: str
+    told: str
+    state: str
+    """done, now or todo."""
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class ScoreRow:
+    """One submission: what was claimed and what counts. Scores 0..100, None: not scored."""
+
+    claim: ClaimedSubmission
+    final: float | None
+    trust: str
+    gain: float | None
+    reason: str
+    is_best: bool
+
+    @property
+    def differs(self) -> bool:
+        """Whether the claimed number does not stand as it is."""
+        return self.claim.score is not None and self.claim.score != self.final
+
+
+@dataclass(frozen=True)
+class BundlePage:
+    bundle: Bundle
+    report: Report
+    severity: str
+    """Of the findings shown; empty: all."""
+    may_change: bool
+    may_moderate: bool
+    is_owner: bool
+
+    @property
+    def title(self) -> str:
+        bundle, errors = self.bundle, self.report.count("error")
+        if bundle.in_check:
+            return "Being checked"
+        if self.report.refused:
+            return "Not opened: the archive is refused"
+        if errors:
+            return f"Check report: {formats.plural(errors, 'error')} to mend"
+        return f"Check report: no errors, {formats.plural(self.report.count('warning'), 'warning')}"
+
+    @property
+    def situation(self) -> str:
+        """Where it stands, in a few words."""
+        bundle = self.bundle
+        if bundle.asked and bundle.state == BundleState.ACCEPTED:
+            return "changes asked for"
+        return {
+            BundleState.RECEIVED: "waits for a worker",
+            BundleState.CHECKING: "being checked",
+            BundleState.ACCEPTED: "waits for a moderator",
+            BundleState.REJECTED: "waits for a corrected version",
+            BundleState.PUBLISHED: "published",
+            BundleState.HIDDEN: "hidden",
+        }[BundleState(bundle.state)]
+
+    @property
+    def percent_known(self) -> bool:
+        return self.bundle.n_expected > 0
+
+    @property
+    def layout(self) -> str:
+        return LAYOUTS.get(self.report.layout, self.report.layout or "not recognised")
+
+    @property
+    def findings(self) -> list[Found]:
+        order = [name for name, _ in SEVERITIES]
+        chosen = [each for each in self.report.findings if not self.severity or each.severity == self.severity]
+        return sorted(chosen, key=lambda each: order.index(each.severity) if each.severity in order else len(order))
+
+    @property
+    def chips(self) -> list[tuple[str, str, bool]]:
+        """Query, label, whether chosen."""
+        total = len(self.report.findings)
+        rows = [("", f"All {total}", not self.severity)]
+        return rows + [
+            (name, f"{label} {self.report.count(name)}", self.severity == name)
+            for name, label in SEVERITIES
+            if self.report.count(name)
+        ]
+
+    @property
+    def trust(self) -> str:
+        """Of the run; before there is one, claimed."""
+        return self.bundle.run.trust if self.bundle.run else Trust.CLAIMED
+
+    @property
+    def flagged(self) -> bool:
+        return self.trust == Trust.FLAGGED
+
+    @property
+    def ladder(self) -> list[Rung]:
+        reached = self.bundle.trust_before if self.flagged else self.trust
+        at = RUNGS.index(Trust(reached)) if reached in RUNGS else 0
+        return [self._rung(number, trust, at) for number, trust in enumerate(RUNGS)]
+
+    def _rung(self, number: int, trust: Trust, at: int) -> Rung:
+        title, told = RUNG_WORDS[trust]
+        state = "done" if number <= at else "now" if number == at + 1 else "todo"
+        note = self._in_the_way(trust) if number == at + 1 else ""
+        if number == 0:
+            note = f"{self.bundle.created_at:%-d %b %Y}"
+        return Rung(trust.value, title, told, state, note)
+
+    def _in_the_way(self, trust: Trust) -> str:
+        """What stands between the run and this rung."""
+        errors = self.report.count("error")
+        if self.bundle.in_check:
+            return "the check is not over"
+        if trust == Trust.CHECKED:
+            against = sum(each.contradicts for each in self.report.findings)
+            return f"{formats.plural(errors or against, 'error' if errors else 'contradiction')} in the way"
+        if trust == Trust.REVIEWED:
+            return "waits for a moderator"
+        return "" if any(each.digest for each in self.report.claim.submissions) else "needs a digest"
+
+    @cached_property
+    def standing(self) -> TaskStanding | None:
+        return TaskStanding.objects.filter(run=self.bundle.run).first() if self.bundle.run else None
+
+    @property
+    def baseline(self) -> float | None:
+        return self.standing.baseline if self.standing else self.report.claim.baseline
+
+    @cached_property
+    def scores(self) -> list[ScoreRow]:
+        rows: dict[int, Submission] = {}
+        if self.bundle.run is not None:
+            found = Submission.objects.filter(run=self.bundle.run).select_related("verdict")
+            rows = {each.number: each for each in found}
+        claims = sorted(self.report.claim.submissions, key=lambda each: each.number)
+        finals = {each.number: rows[each.number].score if rows else each.score for each in claims}
+        best = max((value for value in finals.values() if value is not None), default=None)
+        first = next((number for number, value in finals.items() if value is not None and value == best), None)
+        return [self._score(each, finals[each.number], rows.get(each.number), each.number == first) for each in claims]
+
+    def _score(self, claim: ClaimedSubmission, final: float | None, row: Submission | None, is_best: bool) -> ScoreRow:
+        regraded = row is not None and row.verdict is not None and not is_claimed(row.verdict)
+        trust = "none" if final is None else Trust.REGRADED.value if regraded else self._shown_trust()
+        reason = claim.error if final is None else "graded here" if regraded else ""
+        if self.flagged and is_best and self.standing:
+            final, trust, reason = self.standing.final, Trust.FLAGGED.value, self.standing.flag_reason
+        gain = None if final is None or self.baseline is None else final - self.baseline
+        return ScoreRow(claim, final, trust, gain, reason or ("best" if is_best else ""), is_best)
+
+    def _shown_trust(self) -> str:
+        shown = self.bundle.trust_before if self.flagged else self.trust
+        return Trust.REVIEWED.value if shown == Trust.REGRADED else shown
+
+    @property
+    def facts(self) -> list[tuple[str, str]]:
+        """The run it describes."""
+        claim = self.report.claim
+        task, agent = tasks().get(claim.task), agents().get(claim.agent)
+        unsaid = "not given"
+        budget = formats.clock(claim.budget_s) if claim.budget_s else unsaid
+        told = [
+            ("Task", f"{task.title}, {task.level}" if task else claim.task or unsaid),
+            ("Agent", f"{agent.title if agent else claim.agent or unsaid}, version {claim.agent_version or unsaid}"),
+            ("Driver", claim.driver or unsaid),
+            ("Base model", f"{claim.base_model or unsaid}, revision {claim.base_revision or unsaid}"),
+            ("Mode", claim.mode or unsaid),
+            ("Protocol", claim.protocol or unsaid),
+            ("Budget", budget + (f", used {formats.clock(claim.used_s)}" if claim.used_s else "")),
+            ("Layout", self.layout),
+            ("Contact", self.bundle.contact or claim.contact or unsaid),
+            ("Licence", self.bundle.licence or claim.licence or unsaid),
+        ]
+        return told + [(str(name).capitalize(), str(value)) for name, value in claim.extra.items()]
+
+    @property
+    def history(self) -> Sequence[AuditEntry]:
+        found = AuditEntry.objects.filter(subject_type="bundles.bundle", subject=self.bundle.slug)
+        return list(found.order_by("-id")[:50])
+
+    @cached_property
+    def versions(self) -> list[Bundle]:
+        return versions_of(self.bundle)
+
+    @property
+    def parts(self) -> list[Bundle]:
+        """Of one archive with several runs."""
+        whole = self.bundle.part_of or self.bundle
+        others = list(whole.parts.order_by("id"))
+        return [whole, *others] if others else []
+
+    @property
+    def weights(self) -> list[int]:
+        """Submissions whose checkpoints the archive holds, not graded here yet."""
+        return [] if self.trust == Trust.REGRADED else sorted(weights_in(self.bundle))
+
+    @property
+    def appeals(self) -> list[Appeal]:
+        return list(self.bundle.appeals.order_by("-id"))
+
+    @property
+    def may_appeal(self) -> bool:
+        return self.is_owner and may_appeal(self.bundle)
+
+    @property
+    def lacks(self) -> list[str]:
+        return publication_lacks(self.bundle) if self.bundle.run else []
+
+
+def bundle_page(bundle: Bundle, person: Any, severity: str, *, moderates: bool) -> BundlePage:
+    return BundlePage(
+        bundle=bundle,
+        report=Report.from_data(bundle.report),
+        severity=severity if severity in dict(SEVERITIES) else "",
+        may_change=bundle.may_change(person),
+        may_moderate=moderates,
+        is_owner=getattr(person, "pk", None) == bundle.owner_id,
+    )
