@@ -13,7 +13,11 @@ from traces.reading.summary import Summary
 from traces.services.ingest import CHUNK, trace_import
 from traces.services.ingest_runs import run_for_transcript
 
-HEADER = ("file", "dialect", "bytes", "lines", "records", "events", "joined", "raw", "recovered", "masked", "declares")
+HEADER = (
+    *("file", "dialect", "bytes", "lines", "records", "events", "joined", "calls", "answered"),
+    *("tokens in", "out", "cost", "raw", "recovered", "masked", "declares"),
+)
+UNKNOWN = "?"
 
 
 class Command(BaseCommand):
@@ -86,11 +90,15 @@ class Command(BaseCommand):
 def told(path: Path, reader: Reader) -> tuple[str, ...]:
     """One line of the table."""
     summary = reader.summary
+    tokens, cost, calls = summary.tokens, summary.cost, summary.kinds["tool_call"]
     numbers = (
         *(path.stat().st_size, reader.line - 1, summary.records, summary.events, summary.merged),
+        *(calls, calls - summary.unanswered, tokens.input, tokens.output),
+        UNKNOWN if cost is None else f"{cost:.4f}",
         *(summary.kinds["raw"], summary.recovered, reader.stream.masked),
     )
-    return (path.name, ",".join(summary.dialects) or "text", *map(str, numbers), declared(summary))
+    cells = (UNKNOWN if number is None else str(number) for number in numbers)
+    return (path.name, ",".join(summary.dialects) or "text", *cells, declared(summary))
 
 
 def declared(summary: Summary) -> str:
