@@ -1,7 +1,7 @@
 """Who sees and changes which bundle."""
 
 from collections.abc import Callable
-from typing import Any, Concatenate, ParamSpec
+from typing import Any, ClassVar, Concatenate, ParamSpec
 
 from django.contrib.auth.decorators import login_required, permission_required
 from django.contrib.auth.models import User
@@ -11,6 +11,7 @@ from rest_framework.exceptions import APIException
 from rest_framework.request import Request
 
 from benchmark.api.authentication import ApiTokenAuthentication
+from benchmark.models import TokenScope
 from bundles.models import Bundle
 from bundles.models.bundle import MODERATE
 
@@ -26,9 +27,15 @@ class Refusal(Exception):
         self.status = status
 
 
+class _Uploading:
+    """Every step of an upload is submitting, looking how far it is included."""
+
+    scopes: ClassVar = dict.fromkeys(("POST", "HEAD", "PATCH", "DELETE"), TokenScope.SUBMIT)
+
+
 def person_of(request: HttpRequest) -> User:
-    """Who asks: by API token, or by session and then with the form's token. Raises: Refusal."""
-    asked: Any = Request(request)
+    """Who uploads: by API token, or by session and then with the form's token. Raises: Refusal."""
+    asked: Any = Request(request, parser_context={"view": _Uploading()})
     try:
         known = ApiTokenAuthentication(scope="submit").authenticate(asked)
         if known is None and request.user.is_authenticated:

@@ -16,6 +16,7 @@ def bundle_row(bundle: Bundle) -> dict[str, Any]:
         "size": bundle.size,
         "sha256": bundle.sha256,
         "layout": bundle.layout,
+        "part": bundle.part,
         "version": bundle.version,
         "version_of": bundle.version_of.slug if bundle.version_of else None,
         "run": bundle.run.slug if bundle.run else None,

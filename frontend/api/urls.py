@@ -3,7 +3,7 @@
 from django.urls import path
 from drf_spectacular.views import SpectacularAPIView
 
-from frontend.api import annotations, catalogue, docs, run_parts, runs
+from frontend.api import annotations, bundles, catalogue, docs, run_parts, runs
 
 urlpatterns = [
     path("", docs.docs, name="docs"),
@@ -21,6 +21,12 @@ urlpatterns = [
     path("runs/<slug:slug>/points/", run_parts.RunPoints.as_view(), name="run-points"),
     path("runs/<slug:slug>/metrics/", run_parts.RunMetrics.as_view(), name="run-metrics"),
     path("runs/<slug:slug>/labels/", run_parts.RunLabels.as_view(), name="run-labels"),
+    path("bundles/", bundles.Bundles.as_view(), name="bundles"),
+    path("bundles/<slug:slug>/", bundles.BundleOne.as_view(), name="bundle"),
+    path("bundles/<slug:slug>/terms/", bundles.BundleTerms.as_view(), name="bundle-terms"),
+    path("bundles/<slug:slug>/appeal/", bundles.BundleAppeal.as_view(), name="bundle-appeal"),
+    path("bundles/<slug:slug>/moderate/", bundles.BundleModerate.as_view(), name="bundle-moderate"),
+    path("notifications/", bundles.Notices.as_view(), name="notifications"),
     path("annotations/", annotations.Annotations.as_view(), name="annotations"),
     path("annotations/submit", annotations.AnnotationsSubmit.as_view(), name="annotations-submit"),
     path("annotations/export", annotations.AnnotationsExport.as_view(), name="annotation-export"),

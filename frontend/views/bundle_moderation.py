@@ -1,32 +1,21 @@
 """What moderators do with bundles."""
 
 import math
-from collections.abc import Callable
+from typing import Any
 
 from django.contrib import messages
-from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
-from bundles.models import Appeal, Bundle
+from bundles.models import Appeal
 from bundles.services.appeals import appeal_decide
-from bundles.services.moderation import (
-    bundle_ask,
-    bundle_flag,
-    bundle_hide,
-    bundle_publish,
-    bundle_recheck,
-    bundle_unflag,
-)
-from bundles.services.regrade_request import regrade_request
 from frontend.bundle_access import bundle_seen, moderators_only, signed_in
+from frontend.bundle_actions import ACTIONS
 from frontend.bundle_list import queue_of
 from frontend.bundle_similar import lines_of, sides_of
 from frontend.views.bundles import refused
-
-Action = Callable[[Bundle, User, QueryDict], None]
 
 
 def final_score(text: str) -> float | None:
@@ -48,21 +37,17 @@ def _number(text: str) -> int:
     return int(text)
 
 
-ACTIONS: dict[str, Action] = {
-    "publish": lambda bundle, actor, given: bundle_publish(
-        bundle=bundle, actor=actor, reviewed=given.get("reviewed") == "1"
-    ),
-    "hide": lambda bundle, actor, given: bundle_hide(bundle=bundle, actor=actor, reason=given.get("reason", "")),
-    "flag": lambda bundle, actor, given: bundle_flag(
-        bundle=bundle, actor=actor, reason=given.get("reason", ""), final=final_score(given.get("final", ""))
-    ),
-    "unflag": lambda bundle, actor, given: bundle_unflag(bundle=bundle, actor=actor, reason=given.get("reason", "")),
-    "ask": lambda bundle, actor, given: bundle_ask(bundle=bundle, actor=actor, text=given.get("text", "")),
-    "recheck": lambda bundle, actor, given: bundle_recheck(bundle=bundle, actor=actor),
-    "regrade": lambda bundle, actor, given: regrade_request(
-        bundle=bundle, actor=actor, number=_number(given.get("number", ""))
-    ),
-}
+def _given(posted: QueryDict) -> dict[str, Any]:
+    """The form's fields as `ACTIONS` take them. Raises: ValidationError."""
+    given: dict[str, Any] = {name: posted.get(name, "") for name in ("reason", "text")}
+    given |= {"reviewed": posted.get("reviewed") == "1", "final": final_score(posted.get("final", ""))}
+    if "number" in posted:
+        given["number"] = _number(posted.get("number", ""))
+    elif posted.get("action") == "regrade":
+        raise ValidationError({"number": "Give the number of a submission."})
+    return given
+
+
 DONE = {
     "publish": "Published.",
     "hide": "Hidden.",
@@ -96,7 +81,7 @@ def moderate(request: HttpRequest, slug: str) -> HttpResponse:
     try:
         if action not in ACTIONS:
             raise ValidationError({"action": f"Give one of {', '.join(ACTIONS)}."})
-        ACTIONS[action](bundle, signed_in(request), request.POST)
+        ACTIONS[action](bundle, signed_in(request), _given(request.POST))
     except ValidationError as error:
         return refused(request, bundle, error)
     messages.info(request, DONE[action])
