@@ -1,13 +1,12 @@
 """Everything the report page of one bundle shows."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from benchmark.catalogue import agents, tasks
 from benchmark.models import AuditEntry, Trust
-from bundles.checking.report import ClaimedSubmission, Found, Report
+from bundles.checking.report import ClaimedSubmission, FileRead, Found, Report
 from bundles.models import Appeal, Bundle, BundleState
 from bundles.services.appeals import may_appeal
 from bundles.services.claims import is_claimed
@@ -34,6 +33,26 @@ LAYOUTS = {
 }
 
 
+FILES_SHOWN = 300
+HISTORY = {
+    "bundle.upload": "uploaded",
+    "bundle.accepted": "the check ended without errors",
+    "bundle.rejected": "the check ended: not accepted",
+    "bundle.publish": "published",
+    "bundle.hide": "hidden",
+    "bundle.flag": "flagged",
+    "bundle.unflag": "flag taken back",
+    "bundle.ask": "changes asked for",
+    "bundle.recheck": "to be checked once more",
+    "bundle.terms": "contact and licence stated",
+    "bundle.appeal": "appeal",
+    "bundle.regrade": "to be graded here",
+    "bundle.regrade_failed": "could not be graded here",
+    "appeal.upheld": "appeal upheld",
+    "appeal.dismissed": "appeal dismissed",
+}
+
+
 @dataclass(frozen=True)
 class Rung:
     trust: str
@@ -54,6 +73,12 @@ class ScoreRow:
     gain: float | None
     reason: str
     is_best: bool
+
+    @property
+    def checkpoint(self) -> str:
+        """The path's end: absolute ones are of another machine."""
+        path = self.claim.model_path
+        return "/".join(path.rstrip("/").split("/")[-2:]) if path.startswith("/") else path or formats.DASH
 
     @property
     def differs(self) -> bool:
@@ -212,9 +237,28 @@ class BundlePage:
         return told + [(str(name).capitalize(), str(value)) for name, value in claim.extra.items()]
 
     @property
-    def history(self) -> Sequence[AuditEntry]:
+    def history(self) -> list[tuple[AuditEntry, str]]:
+        """What happened, the newest first; who did so is for moderators."""
         found = AuditEntry.objects.filter(subject_type="bundles.bundle", subject=self.bundle.slug)
-        return list(found.order_by("-id")[:50])
+        return [(each, self._told(each)) for each in found.order_by("-id")[:50]]
+
+    def _told(self, entry: AuditEntry) -> str:
+        told = HISTORY.get(entry.action, entry.action)
+        by = f" by {entry.actor_name}" if entry.actor_name and self.may_moderate else ""
+        why = entry.data.get("reason") or entry.data.get("why") or ""
+        return f"{told}{by}{': ' if why else ''}{why}"
+
+    @property
+    def root(self) -> str:
+        """The run's folder in the archive."""
+        parts = self.report.parts
+        return self.bundle.part or (parts[0] if len(parts) == 1 else "")
+
+    @property
+    def files(self) -> list[tuple[FileRead, str]]:
+        """With the name that is shown: below the run's folder."""
+        start = f"{self.root}/" if self.root else ""
+        return [(each, each.path.removeprefix(start)) for each in self.report.files[:FILES_SHOWN]]
 
     @cached_property
     def versions(self) -> list[Bundle]:

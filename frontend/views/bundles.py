@@ -8,6 +8,7 @@ from django.http import FileResponse, Http404, HttpRequest, HttpResponse, JsonRe
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
+from benchmark.catalogue import tasks
 from bundles.models import Bundle
 from bundles.services.appeals import appeal_open
 from bundles.services.moderation import bundle_state_terms
@@ -32,6 +33,7 @@ def bundle_new(request: HttpRequest) -> HttpResponse:
     corrects = Bundle.objects.filter(owner=person, slug=request.GET.get("version_of", "")[:60]).first()
     context = {
         "corrects": corrects,
+        "tasks": list(tasks()),
         "most": size_most(),
         "suffixes": SUFFIXES,
         "quota": int(settings.BUNDLE_QUOTA_GB * GB),

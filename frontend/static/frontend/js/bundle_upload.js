@@ -12,6 +12,18 @@ const megabytes = (bytes) => `${(bytes / 1e6).toFixed(1)} MB`;
 const base64 = (text) => btoa(String.fromCharCode(...new TextEncoder().encode(text)));
 const keyOf = (file) => `upload:${form.dataset.versionOf ?? ""}:${file.name}:${file.size}:${file.lastModified}`;
 const csrf = () => form.querySelector("[name=csrfmiddlewaretoken]").value;
+const NAMED = ["agent", "driver", "base_model", "contact"]; // objects with a name in a manifest; the others are text
+
+// What the submitter states beside the archive.
+function details() {
+  const told = {};
+  for (const field of form.querySelectorAll("[data-detail]")) {
+    const value = field.value.trim(), name = field.dataset.detail;
+    if (value) told[name] = NAMED.includes(name) ? { name: value } : value;
+  }
+  return Object.keys(told).length ? JSON.stringify(told) : "";
+}
+
 const wait = (ms) => new Promise((done) => setTimeout(done, ms));
 
 class Refused extends Error { constructor(status, text) { super(text || `The server answered ${status}.`); this.status = status; } }
@@ -43,6 +55,7 @@ class Sending {
   async announce() {
     const metadata = [`filename ${base64(this.file.name)}`];
     if (form.dataset.versionOf) metadata.push(`version_of ${base64(form.dataset.versionOf)}`);
+    if (details()) metadata.push(`details ${base64(details())}`);
     const answer = await ask("POST", form.dataset.url, { "Upload-Length": this.file.size, "Upload-Metadata": metadata.join(",") });
     this.url = answer.getResponseHeader("Location");
     localStorage.setItem(this.key, this.url);
