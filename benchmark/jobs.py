@@ -3,7 +3,7 @@
 from typing import Any
 
 from celery import shared_task
-from celery.signals import worker_ready, worker_shutting_down
+from celery.signals import worker_ready, worker_shutdown, worker_shutting_down
 from django.conf import settings
 
 from benchmark.log_context import log_about
@@ -14,20 +14,27 @@ from benchmark.services.queueing import job_send
 from benchmark.services.runs import run_settle
 from benchmark.services.sandboxes import sandbox_name, sandbox_reap
 from benchmark.services.slots import Slots
+from benchmark.services.worker_beat import takes_work, worker_leave, worker_report
 from benchmark.services.worker_duties import duties_begin
 
 _slots = Slots(settings.AGENT_SLOTS)
 
 
 @worker_ready.connect
-def _begin(**_: Any) -> None:
+def _begin(sender: Any, **_: Any) -> None:
     duties_begin()
+    worker_report(sorted(sender.app.amqp.queues.consume_from))
 
 
 @worker_shutting_down.connect
 def _stop(**_: Any) -> None:
     """End what this worker holds, so that its warm shutdown need not wait for a run's whole budget."""
     STOPPING.set()
+
+
+@worker_shutdown.connect
+def _leave(**_: Any) -> None:
+    worker_leave()
 
 
 @shared_task
@@ -37,7 +44,7 @@ def run_execute(run_id: int | None = None) -> None:
 
 
 def _drive_next() -> bool:
-    if STOPPING.is_set():
+    if not takes_work():
         return False
     for run in Run.objects.filter(state=RunState.QUEUED).order_by("created_at", "id")[:20]:
         hold = run_claim(run.pk)

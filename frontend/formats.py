@@ -72,6 +72,13 @@ def length(seconds: float) -> str:
     return f"{whole / 86400:.0f} days"
 
 
+def hours(value: float | None) -> str:
+    """`36`, `2.1`, `0.17` hours, or a dash."""
+    if value is None or not math.isfinite(value):
+        return DASH
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
 def count(value: int | None) -> str:
     """`18.4 M`, `61 k`, `950`, or a dash."""
     if value is None:

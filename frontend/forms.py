@@ -6,9 +6,12 @@ from typing import Any
 from django import forms
 
 from benchmark.catalogue import Task, agents, tasks
-from benchmark.models import Mode
+from benchmark.models import Mode, Run
 from benchmark.services.needs import needs_missing
+from frontend.run_cost import RunCost, run_cost
 
+RUNS_MOST = 10
+"""That one form starts."""
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 BUDGET = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|h|d)(?:[a-z]*)\s*", re.IGNORECASE)
 
@@ -41,6 +44,7 @@ class RunForm(forms.Form):
         choices=[(mode.value, mode.label) for mode in Mode if mode != Mode.MULTI], initial=Mode.FREE.value
     )
     budget = forms.CharField(max_length=40, initial="10m")
+    runs = forms.IntegerField(min_value=1, max_value=RUNS_MOST, initial=1, required=False)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -60,8 +64,26 @@ class RunForm(forms.Form):
         """Every driver that an agent system names, for suggestions."""
         return sorted({driver for agent in agents().values() for driver in agent.drivers})
 
+    def clean_runs(self) -> int:
+        return int(self.cleaned_data["runs"] or 1)
+
     def values(self) -> dict[str, Any]:
         """The arguments of `run_create`."""
         values = dict(self.cleaned_data)
         values["budget_s"] = values.pop("budget")
+        del values["runs"]
         return values
+
+    def cost(self) -> RunCost | None:
+        """What the chosen runs would use; None while the fields that decide it are wrong."""
+        if not self.is_bound or not self.is_valid():
+            return None
+        given = self.values()
+        names = ("task", "base_model", "budget_s", "agent", "driver")
+        return run_cost(runs=self.cleaned_data["runs"], **{name: given[name] for name in names})
+
+
+def form_like(run: Run) -> dict[str, Any]:
+    """What the form is filled with to start a run like this one."""
+    names = ("agent", "task", "base_model", "driver", "mode")
+    return {name: getattr(run, name) for name in names} | {"budget": f"{run.budget_s}s", "runs": 1}

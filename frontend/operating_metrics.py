@@ -35,8 +35,8 @@ def _queue() -> Iterator[Metric]:
         age.add_metric(kind, (now - waiting.oldest).total_seconds() if waiting.oldest else 0.0)
         busy.add_metric(kind, waiting.running)
     yield from (depth, age, busy)
-    yield GaugeMetricFamily("agent2_workers_busy", "Worker processes that hold work", value=page.workers)
-    silent = len(page.silent_workers)
+    yield GaugeMetricFamily("agent2_workers_busy", "Worker processes that hold work", value=page.working)
+    silent = len(page.silent)
     yield GaugeMetricFamily("agent2_workers_silent", "Those not heard of for two heartbeats", value=silent)
 
 
@@ -71,12 +71,12 @@ def _machines() -> Iterator[Metric]:
     labels = ["worker", "gpu"]
     use = GaugeMetricFamily("agent2_gpu_utilization_ratio", "Of each GPU, as nvidia-smi tells", labels=labels)
     memory = GaugeMetricFamily("agent2_gpu_memory_used_bytes", "Of each GPU", labels=labels)
-    held = Run.objects.filter(state__in=HELD).annotate(looked=Max("samples__pk"))
-    samples = ResourceSample.objects.in_bulk([run.looked for run in held if run.looked])
+    held = Run.objects.filter(state__in=HELD)
+    last = held.annotate(looked=Max("samples__pk")).exclude(looked=None).values_list("looked", flat=True)
     told: dict[tuple[str, str], dict[str, float | None]] = {}
-    for run in held:
-        for gpu in samples[run.looked].gpus if run.looked in samples else ():
-            told[run.worker.partition("/")[0], str(gpu.get("index"))] = gpu
+    for sample in ResourceSample.objects.filter(pk__in=list(last)).select_related("run"):
+        for gpu in sample.gpus:
+            told[sample.run.worker.partition("/")[0], str(gpu.get("index"))] = gpu
     for place, gpu in told.items():
         if (percent := gpu.get("percent")) is not None:
             use.add_metric(place, percent / 100)

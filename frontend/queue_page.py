@@ -1,15 +1,18 @@
-"""What waits, for how long, and which workers are busy."""
+"""What waits, for how long, and which workers there are."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-from datetime import datetime
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
+from django.contrib.auth.base_user import AbstractBaseUser
+from django.contrib.auth.models import AnonymousUser
 from django.db.models import Count, Min, QuerySet
 from django.utils import timezone
 
-from benchmark.models import HELD, Run, RunState
+from benchmark.models import HELD, Run, RunState, Worker
 from grading.models import Evaluation, EvaluationState, Submission, SubmissionState
 
 
@@ -45,10 +48,60 @@ class Busy:
         return (timezone.now() - self.heartbeat_at).total_seconds() > 2 * settings.HEARTBEAT_S
 
 
+QUEUED_SHOWN = 50
+ENDED_SHOWN = timedelta(minutes=10)
+"""How long a worker that said it ends stays on the page."""
+
+
+@dataclass(frozen=True)
+class WorkerRow:
+    """One worker: its own report, None where it only shows by what it holds, and that."""
+
+    name: str
+    report: Worker | None
+    busy: tuple[Busy, ...]
+
+    @property
+    def standing(self) -> str:
+        """`lost`, `ended`, `draining`, `running` (busy) or `idle`: words and classes of the state mark."""
+        told = self.report.standing if self.report else ("silent" if all(b.silent for b in self.busy) else "live")
+        if told == "live":
+            return "running" if self.busy else "idle"
+        return "lost" if told == "silent" else told
+
+    @property
+    def word(self) -> str:
+        return {"running": "busy", "lost": "silent"}.get(self.standing, self.standing)
+
+    @property
+    def seen_at(self) -> datetime | None:
+        moments = [busy.heartbeat_at for busy in self.busy if busy.heartbeat_at]
+        return max([*moments, *([self.report.seen_at] if self.report else [])], default=None)
+
+    @property
+    def gpus(self) -> list[dict[str, Any]]:
+        """Each with `memory_gb` and `total_gb`."""
+        told = self.report.gpus if self.report and self.standing != "lost" else []
+        return [
+            gpu | {"memory_gb": _gb(gpu.get("memory_bytes")), "total_gb": _gb(gpu.get("memory_total"))} for gpu in told
+        ]
+
+    @property
+    def can_drain(self) -> bool:
+        return self.report is not None and self.standing not in ("lost", "ended")
+
+
+def _gb(size: int | None) -> int | None:
+    return None if size is None else round(size / 1e9)
+
+
 @dataclass(frozen=True)
 class QueuePage:
     waiting: tuple[Waiting, ...]
     busy: tuple[Busy, ...]
+    workers: tuple[WorkerRow, ...]
+    queued: tuple[Run, ...]
+    """The runs that wait, the next one first."""
 
     @property
     def depth(self) -> int:
@@ -59,17 +112,49 @@ class QueuePage:
         return min((kind.oldest for kind in self.waiting if kind.oldest), default=None)
 
     @property
-    def workers(self) -> int:
-        return len({busy.worker for busy in self.busy if not busy.silent})
+    def live(self) -> int:
+        return sum(row.standing in ("running", "idle", "draining") for row in self.workers)
 
     @property
-    def silent_workers(self) -> list[Busy]:
-        """One piece of work of each worker that has not reported."""
-        return list({busy.worker: busy for busy in self.busy if busy.silent}.values())
+    def working(self) -> int:
+        """Live ones that hold something."""
+        return sum(row.standing in ("running", "draining") and bool(row.busy) for row in self.workers)
+
+    @property
+    def silent(self) -> list[WorkerRow]:
+        return [row for row in self.workers if row.standing == "lost"]
+
+    @property
+    def gpus(self) -> tuple[int, int]:
+        """Busy above a twentieth, and all that are reported."""
+        told = [gpu for row in self.workers for gpu in row.gpus]
+        return sum((gpu.get("percent") or 0) > 5 for gpu in told), len(told)
 
 
-def queue_page() -> QueuePage:
-    return QueuePage(waiting=tuple(_waiting()), busy=(*_agents(), *_graders()))
+def queue_page(user: AbstractBaseUser | AnonymousUser | None = None) -> QueuePage:
+    """A fixed number of queries. Runs hidden from the reader (None: anybody) are counted and not named."""
+    user = user or AnonymousUser()
+    busy = (*_agents(), *_graders())
+    seen = set(
+        Run.objects.visible_to(user).filter(pk__in=[b.run.pk for b in busy if b.run]).values_list("pk", flat=True)
+    )
+    busy = tuple(b if b.run is None or b.run.pk in seen else replace(b, run=None) for b in busy)
+    queued = Run.objects.visible_to(user).filter(state=RunState.QUEUED).select_related("created_by")
+    waiting = tuple(queued.order_by("created_at", "id")[:QUEUED_SHOWN])
+    return QueuePage(tuple(_waiting()), busy, tuple(worker_rows(busy)), waiting)
+
+
+def worker_rows(busy: Sequence[Busy]) -> Iterable[WorkerRow]:
+    """Those that report, those that were lost, those that ended just now; then names that only hold something."""
+    held: dict[str, list[Busy]] = defaultdict(list)
+    for each in busy:
+        held[each.worker].append(each)
+    lately = timezone.now() - ENDED_SHOWN
+    for report in Worker.objects.recent():
+        if report.ended_at is None or report.ended_at > lately or report.name in held:
+            yield WorkerRow(report.name, report, tuple(held.pop(report.name, ())))
+    for name, rest in held.items():
+        yield WorkerRow(name, None, tuple(rest))
 
 
 def _waiting() -> Iterable[Waiting]:

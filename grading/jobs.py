@@ -6,8 +6,8 @@ from celery import shared_task
 from django.conf import settings
 
 from benchmark.log_context import log_about
-from benchmark.services.holding import STOPPING
 from benchmark.services.slots import Slots
+from benchmark.services.worker_beat import takes_work
 from grading.models import Submission
 from grading.services.claims import evaluation_claim
 from grading.services.evaluations import evaluation_execute as execute
@@ -32,7 +32,7 @@ def evaluation_execute() -> None:
 
 
 def _execute_next(fresh: Submission | None = None) -> bool:
-    if STOPPING.is_set():
+    if not takes_work():
         return False
     claim = evaluation_claim(fresh)
     if claim is None:

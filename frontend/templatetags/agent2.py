@@ -13,6 +13,8 @@ from frontend.run_page import RunPage
 register = template.Library()
 for _name in ("score", "gain", "direction", "clock", "ago", "count", "plural", "within_noise", "heat"):
     register.filter(_name, getattr(formats, _name))
+register.filter("hours", formats.hours)
+register.filter("length_of", formats.length)
 
 
 @register.filter

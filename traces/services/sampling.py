@@ -1,8 +1,6 @@
 """What a run's sandbox uses: by its control group where it has one of its own, else by its processes."""
 
 import contextlib
-import shutil
-import subprocess
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,11 +10,11 @@ import psutil
 from django.utils import timezone
 
 from benchmark.sandbox.disk import tree_bytes
+from benchmark.services.gpus import gpus
 from traces.models import ResourceSample
 
 WALK_SHARE = 20
 """The next walk over the workspace is at least this many times the last one's duration away."""
-GPU_FIELDS = ("index", "utilization.gpu", "memory.used", "memory.total", "power.draw")
 CGROUP_ROOT = Path("/sys/fs/cgroup")
 
 
@@ -114,47 +112,3 @@ def _memory_of(process: psutil.Process) -> int:
     with contextlib.suppress(psutil.Error):
         return int(process.memory_info().rss)
     return 0
-
-
-def gpus() -> list[dict[str, Any]]:
-    """The host's GPUs as `nvidia-smi` tells them; none where it is not installed or does not answer."""
-    program = shutil.which("nvidia-smi")
-    if program is None:
-        return []
-    try:
-        told = subprocess.run(
-            [program, f"--query-gpu={','.join(GPU_FIELDS)}", "--format=csv,noheader,nounits"],
-            capture_output=True,
-            text=True,
-            timeout=3,
-            check=True,
-        )
-    except (OSError, subprocess.SubprocessError):
-        return []
-    return gpus_told(told.stdout)
-
-
-def gpus_told(text: str) -> list[dict[str, Any]]:
-    """One line a GPU: index, percent, MiB used, MiB in all, watts; `[N/A]` is unknown."""
-    found = []
-    for line in text.splitlines():
-        values = [_float(part) for part in line.split(",")]
-        if len(values) == len(GPU_FIELDS) and values[0] is not None:
-            _, percent, used, total, watts = values
-            found.append(
-                {
-                    "index": int(values[0]),
-                    "percent": percent,
-                    "memory_bytes": None if used is None else int(used) << 20,
-                    "memory_total": None if total is None else int(total) << 20,
-                    "watts": watts,
-                }
-            )
-    return found
-
-
-def _float(text: str) -> float | None:
-    try:
-        return float(text)
-    except ValueError:
-        return None

@@ -96,13 +96,13 @@ def test_a_silent_worker_is_named(anonymous: Client) -> None:
     assert "host-fine/2 has not" not in page
     assert "grades #1" in page
     assert 'value="3" max="9"' in page
-    assert queue_page().workers == 1
+    assert queue_page().working == 1
 
 
 def test_work_that_nobody_takes_is_pointed_out(anonymous: Client) -> None:
-    assert "no worker is busy" not in anonymous.get("/queue/").content.decode()
+    assert "no worker lives" not in anonymous.get("/queue/").content.decode()
     run_row(state=RunState.QUEUED)
-    assert "no worker is busy" in anonymous.get("/queue/").content.decode()
+    assert "no worker lives" in anonymous.get("/queue/").content.decode()
 
 
 def test_what_is_not_there_is_said_in_the_sites_style(anyone: Client) -> None:
@@ -112,7 +112,7 @@ def test_what_is_not_there_is_said_in_the_sites_style(anyone: Client) -> None:
 
 
 def test_a_fault_of_the_server_is_said_in_the_sites_style(anonymous: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken() -> None:
+    def broken(_user: object) -> None:
         raise RuntimeError("secret detail")
 
     monkeypatch.setattr("frontend.views.queue.queue_page", broken)

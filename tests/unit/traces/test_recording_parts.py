@@ -8,13 +8,14 @@ from typing import Any
 import pytest
 
 from benchmark.models import secret_hash, secret_new
+from benchmark.services.gpus import gpus_told
 from traces.services import sampling
 from traces.services.label_process import LabellerFailed, label_apart
 from traces.services.labels_commands import command_lines
 from traces.services.recording_sealing import prefix_digest, tokens_in_file
 from traces.services.recording_times import LogTimes, lines_within
 from traces.services.recording_workspace import WorkspaceWatch, summary_of
-from traces.services.sampling import Sampler, gpus_told, own_group
+from traces.services.sampling import Sampler, own_group
 from traces.services.snapshots_store import blob_put, code_store
 
 
