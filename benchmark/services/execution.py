@@ -1,61 +1,38 @@
 """Driving one run from queued to its end: prepare, start the agent, watch it, finish."""
 
 import logging
-import time
 from contextlib import ExitStack
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
 from django.utils import timezone
 
-from benchmark.catalogue import Agent, Task, agent_get, task_get
+from benchmark.catalogue import Task
 from benchmark.gateway.process import Gateway
-from benchmark.models import EventKind, Run, RunState, secret_hash, secret_new
-from benchmark.ports import grading_room, run_recorder
-from benchmark.sandbox.contract import Exit, Limits, Running, Sandbox, SandboxFault, Spec
+from benchmark.models import Run, RunState, secret_hash, secret_new
+from benchmark.ports import LiveRecording, grading_room, run_recorder
+from benchmark.sandbox.contract import Limits, SandboxFault, Spec
 from benchmark.services.agent_log import LogFollower
-from benchmark.services.base_models import BaseModelUnavailable, base_model_folder
-from benchmark.services.events import event_record
-from benchmark.services.holding import STOPPING, Hold, heartbeat
+from benchmark.services.driving import RunEnded
+from benchmark.services.holding import Hold, heartbeat
+from benchmark.services.instructions import prompt_for
+from benchmark.services.preparing import Prepared, run_prepare
 from benchmark.services.runs import run_move, run_settle
-from benchmark.services.sandboxes import sandbox_for_agent, sandbox_name
-from benchmark.services.task_data import task_data
-from benchmark.services.tools import agent_routes, services_offered, tools_folder
-from benchmark.services.workspace import Workspace, run_meta_write, workspace_make, workspace_of
-from benchmark.tasks.data_contract import DataUnavailable
+from benchmark.services.sandboxes import sandbox_name
+from benchmark.services.tools import agent_routes, services_offered
+from benchmark.services.watching import SessionEnd, Watch, resume_wanted, run_resume
+from benchmark.services.workspace import Workspace, run_meta_write
 
 log = logging.getLogger(__name__)
-LOOK_S = 0.5
-
-
-class RunEnded(Exception):
-    """The run cannot go on: cancelled, lost, or a fault of ours. `code` is empty when it is not a fault."""
-
-    def __init__(self, outcome: RunState, code: str = "", detail: str = "") -> None:
-        super().__init__(detail or code or outcome)
-        self.outcome, self.code, self.detail = outcome, code, detail
-
-
-@dataclass(frozen=True)
-class Prepared:
-    """All that the agent needs, on this worker."""
-
-    run: Run
-    agent: Agent
-    task: Task
-    sandbox: Sandbox
-    workspace: Workspace
 
 
 def run_drive(hold: Hold) -> None:
     """Drive a claimed run until its agent has ended; grading that is still waiting goes on without this worker."""
     with heartbeat(hold):
         try:
-            prepared = _prepare(hold)
-            outcome, exit_code = _run_agent(hold, prepared)
-            ended = RunEnded(outcome) if exit_code is None else _outcome_of_exit(hold.run_id, outcome, exit_code)
+            prepared = run_prepare(hold)
+            ended, exit_code = _run_agent(hold, prepared)
         except RunEnded as end:
             ended, exit_code = end, None
         except Exception as error:
@@ -65,82 +42,45 @@ def run_drive(hold: Hold) -> None:
         _finish(hold, ended, exit_code)
 
 
-def _step(hold: Hold, text: str) -> None:
-    Run.objects.filter(pk=hold.run_id).update(step=text[:120])
-    event_record(hold.run_id, EventKind.RUN_STEP, text=text)
-
-
-def _stop_if_asked(hold: Hold) -> None:
-    if hold.cancelled.is_set():
-        raise RunEnded(RunState.CANCELLED)
-    if hold.lost.is_set():
-        raise RunEnded(RunState.FAILED)
-    if STOPPING.is_set():
-        raise RunEnded(RunState.FAILED, "worker_stopped", "The worker was stopped. Start the run again.")
-
-
-def _prepare(hold: Hold) -> Prepared:
-    run = Run.objects.get(pk=hold.run_id)
-    agent, task = agent_get(run.agent), task_get(run.task)
-    try:
-        sandbox = sandbox_for_agent(agent)
-        base = base_model_folder(run.base_model, progress=lambda text: _step(hold, text))
-        _stop_if_asked(hold)
-        data = task_data(task)
-    except (SandboxFault, BaseModelUnavailable, DataUnavailable) as error:
-        raise RunEnded(RunState.FAILED, _fault_code(error), str(error)) from error
-    workspace = workspace_of(
-        run,
-        isolated=sandbox.isolates,
-        base_folder=base,
-        data_folder=data.visible,
-        agent=agent,
-        tools_folder=tools_folder(task),
-    )
-    workspace_make(run, workspace, task)
-    note = "" if sandbox.isolates else "not isolated: a plain process, allowed for the shipped example agent only"
-    Run.objects.filter(pk=run.pk).update(sandbox=sandbox.kind, sandbox_note=note)
-    room = grading_room()
-    room.baseline_request(run.pk, base)
-    _step(hold, "Grading the base model.")
-    while not room.baseline_ready(run.pk):
-        _stop_if_asked(hold)
-        time.sleep(LOOK_S / 2)
-    return Prepared(run, agent, task, sandbox, workspace)
-
-
-def _fault_code(error: Exception) -> str:
-    if isinstance(error, SandboxFault):
-        return "sandbox_fault"
-    return "base_model_unavailable" if isinstance(error, BaseModelUnavailable) else "task_data_unavailable"
-
-
-def _run_agent(hold: Hold, prepared: Prepared) -> tuple[RunState, int | None]:
-    """Start the agent and watch it to its end. Returns the outcome and the exit code, if it ended by itself."""
+def _run_agent(hold: Hold, prepared: Prepared) -> tuple[RunEnded, int | None]:
+    """Start the agent and watch it to its end, again where the policy says so. How it ended, and its exit code."""
     token = secret_new()
     run = _begin(hold, prepared, token)
-    follower = LogFollower(run.pk, prepared.workspace.log_path, secrets=(token,))
+    workspace = prepared.workspace
+    follower = LogFollower(run.pk, workspace.log_path, secrets=(token,))
+    watch = Watch(hold, run, prepared.access.ledger, follower)
     with ExitStack() as stack:
+        stack.callback(watch.account)
         stack.enter_context(
             Gateway(
-                socket=prepared.workspace.socket_path,
+                socket=workspace.socket_path,
                 upstream=settings.WORKER_URL,
                 prefixes=(f"/grading/{token}/",),
-                routes=agent_routes(prepared.task),
+                routes=[*agent_routes(prepared.task), *prepared.access.routes()],
             )
         )
-        workspace = prepared.workspace
         recording = stack.enter_context(
             run_recorder().recording(run.pk, log_path=workspace.log_path, workspace=workspace.host, secrets=(token,))
         )
-        try:
-            running = prepared.sandbox.start(_spec(run, prepared, token))
-        except SandboxFault as error:
-            raise RunEnded(RunState.FAILED, "sandbox_fault", str(error)) from error
         stack.callback(follower.look_if_possible, final=True)
-        stack.callback(running.stop)
+        while True:
+            ended = _session(prepared, run, token, recording, watch)
+            if ended.exit_code is None or not resume_wanted(run, watch, ended):
+                return ended.end, ended.exit_code
+            run_resume(run, watch, ended)
+
+
+def _session(prepared: Prepared, run: Run, token: str, recording: LiveRecording, watch: Watch) -> SessionEnd:
+    """One start of the agent, to its end."""
+    try:
+        running = prepared.sandbox.start(_spec(run, prepared, token))
+    except SandboxFault as error:
+        raise RunEnded(RunState.FAILED, "sandbox_fault", str(error)) from error
+    try:
         recording.follow(running.root_pid)
-        return _watch(hold, run, running, follower)
+        return watch.until_end(running)
+    finally:
+        running.stop()
 
 
 def _begin(hold: Hold, prepared: Prepared, token: str) -> Run:
@@ -167,6 +107,7 @@ def _begin(hold: Hold, prepared: Prepared, token: str) -> Run:
 def _spec(run: Run, prepared: Prepared, token: str) -> Spec:
     workspace, sandbox = prepared.workspace, prepared.sandbox
     environment = run_environment(run, prepared.task, workspace, token, sandbox.python)
+    environment |= prepared.access.environment() | {"PROMPT": prompt_for(run)}
     return Spec(
         name=sandbox_name("run", run.pk),
         command=["bash", str(workspace.agent_inside / "start.sh")],
@@ -196,38 +137,6 @@ def run_limits() -> Limits:
         processes=settings.RUN_PROCESSES,
         disk_bytes=int(settings.RUN_DISK_GB * gb),
     )
-
-
-def _watch(hold: Hold, run: Run, running: Running, follower: LogFollower) -> tuple[RunState, int | None]:
-    """Until the agent ends, its budget does, or somebody stops it. Wall clock: `deadline_at` is what the page shows."""
-    assert run.deadline_at is not None
-    while True:
-        left = (run.deadline_at - timezone.now()).total_seconds()
-        if left <= 0:
-            return RunState.TIMED_OUT, None
-        ended = running.wait(min(LOOK_S, left))
-        follower.look_if_possible()
-        if ended is not None:
-            return _after_exit(ended)
-        _stop_if_asked(hold)
-
-
-def _after_exit(ended: Exit) -> tuple[RunState, int]:
-    if ended.exceeded:
-        raise RunEnded(
-            RunState.FAILED, f"limit_{ended.exceeded}", f"The agent was ended: it went over its {ended.exceeded} limit."
-        )
-    return RunState.FINISHED, ended.code
-
-
-def _outcome_of_exit(run_id: int, outcome: RunState, exit_code: int) -> RunEnded:
-    """An agent that fails without one submission has failed; with submissions its exit code is only a fact."""
-    submitted = Run.objects.values_list("submission_count", flat=True).get(pk=run_id)
-    if exit_code and not submitted:
-        return RunEnded(
-            RunState.FAILED, "agent_failed", f"The agent ended with code {exit_code} and submitted nothing."
-        )
-    return RunEnded(outcome)
 
 
 def _finish(hold: Hold, ended: RunEnded, exit_code: int | None) -> None:

@@ -24,6 +24,17 @@ def instructions_for(run: Run, task: Task, model_inside: PurePosixPath) -> str:
     return Template((FOLDER / "instructions.md").read_text(encoding="utf-8")).substitute(values)
 
 
+def prompt_for(run: Run) -> str:
+    """What an agent system is given to begin with: PROMPT. Another one when it has ended early and is started again."""
+    if not run.resumed:
+        return "Read instructions.md in the current folder and do what it says, to the end, without asking anybody."
+    return (
+        "You have worked on this before and ended with time left. Read instructions.md in the current folder, look at "
+        'what you left in summary.md, code/ and output/, ask "$GRADING_SERVER_URL/submissions" what was scored and '
+        '"$GRADING_SERVER_URL/time" what time is left, and go on improving until that is used.'
+    )
+
+
 def _minutes(seconds: int) -> str:
     hours, rest = divmod(seconds, 3600)
     parts = [f"{hours} h"] if hours else []

@@ -8,7 +8,7 @@ runs/<slug>/             agent.log gateway.sock
 
 import json
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -17,6 +17,7 @@ from django.conf import settings
 from benchmark.catalogue import Agent, Task
 from benchmark.models import Run
 from benchmark.sandbox.contract import Mount
+from benchmark.services.agent_tools import INSIDE as TOOLS_INSIDE
 from benchmark.services.base_models import base_model_name
 from benchmark.services.instructions import instructions_for
 
@@ -38,6 +39,8 @@ class Workspace:
     agent_inside: PurePosixPath
     tools_folder: Path | None = None
     """The rollout library, where the task has one."""
+    further: Sequence[Mount] = ()
+    """The agent's own programs."""
 
     @property
     def log_path(self) -> Path:
@@ -63,6 +66,7 @@ class Workspace:
             Mount(self.data_folder, self.inside / "data"),
             Mount(self.agent_folder, self.agent_inside),
             *([Mount(self.tools_folder, self.inside / "tools")] if self.tools_folder else []),
+            *self.further,
         ]
 
     def view(self) -> tuple[tuple[PurePosixPath, Path], ...]:
@@ -91,6 +95,7 @@ class Workspace:
             "DRIVER": run.driver,
             "PYTHON": python,
             "GATEWAY_URL": "{gateway}",
+            "AGENT_TOOLS": str(TOOLS_INSIDE),
             "PYTHONPATH": str(self.inside / "tools"),
             "HF_HUB_OFFLINE": "1",
             "PYTHONUNBUFFERED": "1",
@@ -110,6 +115,7 @@ def workspace_of(
     data_folder: Path,
     agent: Agent,
     tools_folder: Path | None = None,
+    further: Sequence[Mount] = (),
 ) -> Workspace:
     """Where the files of a run are; makes nothing. Without isolation the agent sees host paths."""
     host = run_folder(run) / "workspace"
@@ -122,6 +128,7 @@ def workspace_of(
         agent_folder=agent.folder,
         agent_inside=AGENT_INSIDE if isolated else PurePosixPath(agent.folder),
         tools_folder=tools_folder,
+        further=tuple(further),
     )
 
 

@@ -1,0 +1,33 @@
+"""The operator's allow-list: what agents may reach besides their provider."""
+
+import re
+from collections.abc import Iterable, Mapping
+
+from django.conf import settings
+
+HOST = r"[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)+"
+ENTRY = re.compile(rf"(?:([A-Z]+(?:\+[A-Z]+)*):)?({HOST}(?::\d{{1,5}})?)")
+READING = frozenset({"GET", "HEAD"})
+
+
+class BadAllowList(ValueError):
+    """An entry of AGENT2_ALLOW is not understood."""
+
+
+def hosts_allowed(entries: Iterable[str] | None = None) -> Mapping[str, frozenset[str]]:
+    """Methods by host. Raises: BadAllowList."""
+    allowed: dict[str, frozenset[str]] = {}
+    for entry in settings.ALLOW if entries is None else entries:
+        found = ENTRY.fullmatch(entry)
+        if found is None:
+            raise BadAllowList(f"AGENT2_ALLOW: {entry!r} must be a host, such as pypi.org, or GET+HEAD+POST:host.")
+        methods = frozenset(found[1].split("+")) if found[1] else READING
+        allowed[found[2]] = allowed.get(found[2], frozenset()) | methods
+    return allowed
+
+
+def hosts_missing(needed: Iterable[str]) -> str:
+    """One sentence that names the needed hosts that are not allowed; empty when all are."""
+    allowed, wanted = hosts_allowed(), hosts_allowed(needed)
+    missing = [host for host, methods in wanted.items() if not methods <= allowed.get(host, frozenset())]
+    return f"It needs to reach {', '.join(missing)}: add that to AGENT2_ALLOW." if missing else ""

@@ -1,0 +1,77 @@
+"""From a claimed run to all that its agent needs on this worker."""
+
+import time
+from dataclasses import dataclass
+
+from benchmark.catalogue import Agent, Task, agent_get, task_get
+from benchmark.models import Run, RunState
+from benchmark.ports import grading_room
+from benchmark.sandbox.contract import Sandbox, SandboxFault
+from benchmark.services.agent_check import agent_smoke
+from benchmark.services.agent_tools import AgentUnavailable, agent_tools_mounts, agent_tools_versions
+from benchmark.services.base_models import BaseModelUnavailable, base_model_folder
+from benchmark.services.driving import LOOK_S, RunEnded, step, stop_if_asked
+from benchmark.services.holding import Hold
+from benchmark.services.provider_access import Access, provider_access
+from benchmark.services.sandboxes import sandbox_for_agent
+from benchmark.services.task_data import task_data
+from benchmark.services.tools import tools_folder
+from benchmark.services.workspace import Workspace, run_folder, workspace_make, workspace_of
+from benchmark.tasks.data_contract import DataUnavailable
+
+FAULTS: dict[type[Exception], str] = {
+    SandboxFault: "sandbox_fault",
+    BaseModelUnavailable: "base_model_unavailable",
+    DataUnavailable: "task_data_unavailable",
+    AgentUnavailable: "agent_unavailable",
+}
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """All that the agent needs, on this worker."""
+
+    run: Run
+    agent: Agent
+    task: Task
+    sandbox: Sandbox
+    workspace: Workspace
+    access: Access
+
+
+def run_prepare(hold: Hold) -> Prepared:
+    """Raises: RunEnded."""
+    run = Run.objects.get(pk=hold.run_id)
+    agent, task = agent_get(run.agent), task_get(run.task)
+    try:
+        sandbox = sandbox_for_agent(agent)
+        run_folder(run).mkdir(parents=True, exist_ok=True)
+        access = provider_access(run, agent, run_folder(run))
+        mounts = agent_tools_mounts(agent)
+        told = agent_smoke(agent, sandbox)
+        base = base_model_folder(run.base_model, progress=lambda text: step(hold, text))
+        stop_if_asked(hold)
+        data = task_data(task)
+    except tuple(FAULTS) as error:
+        code = next(code for kind, code in FAULTS.items() if isinstance(error, kind))
+        raise RunEnded(RunState.FAILED, code, str(error)) from error
+    workspace = workspace_of(
+        run,
+        isolated=sandbox.isolates,
+        base_folder=base,
+        data_folder=data.visible,
+        agent=agent,
+        tools_folder=tools_folder(task),
+        further=mounts,
+    )
+    workspace_make(run, workspace, task)
+    note = "" if sandbox.isolates else "not isolated: a plain process, allowed for the shipped example agent only"
+    versions = run.versions | {"agent": agent_tools_versions(agent) | ({"says": told} if told else {})}
+    Run.objects.filter(pk=run.pk).update(sandbox=sandbox.kind, sandbox_note=note, versions=versions)
+    room = grading_room()
+    room.baseline_request(run.pk, base)
+    step(hold, "Grading the base model.")
+    while not room.baseline_ready(run.pk):
+        stop_if_asked(hold)
+        time.sleep(LOOK_S / 2)
+    return Prepared(run, agent, task, sandbox, workspace, access)

@@ -1,0 +1,45 @@
+"""One platform for all agents' real programs, with a scripted provider in place of every real one."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.support.platform import ROOT, Platform
+from tests.support.scripted_provider import Script, ScriptedProvider
+
+TOOLS = Path(os.environ.get("AGENT2_TEST_AGENT_TOOLS", ROOT / "var" / "agent-tools"))
+KEYS = {name: f"secret-key-of-{name}-0123456789" for name in ("anthropic", "openai", "gemini")}
+
+
+@dataclass
+class Clis:
+    """`install` brings an agent's program here, or skips the test with the reason."""
+
+    platform: Platform
+    provider: ScriptedProvider
+
+    def install(self, agent: str) -> None:
+        try:
+            self.platform.manage("agent_install", agent)
+        except AssertionError as error:
+            pytest.skip(f"{agent} cannot be installed here: {str(error).strip()[-300:]}")
+
+
+@pytest.fixture(scope="session")
+def clis(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Clis]:
+    if shutil.which("bwrap") is None:
+        pytest.skip("bubblewrap is not installed")
+    with ScriptedProvider(Script([])) as provider:
+        extra = {f"AGENT2_{name.upper()}_URL": provider.url for name in KEYS}
+        extra |= {f"AGENT2_{name.upper()}_KEY": key for name, key in KEYS.items()}
+        extra |= {"AGENT2_AGENT_TOOLS_DIR": str(TOOLS), "AGENT2_SANDBOX": "bubblewrap"}
+        platform = Platform(tmp_path_factory.mktemp("clis"), extra)
+        platform.start()
+        try:
+            yield Clis(platform, provider)
+        finally:
+            platform.stop()

@@ -1,0 +1,95 @@
+"""Each agent's real program, installed from its registry, completes a whole run in the sandbox."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.journeys.agent_clis.conftest import KEYS, Clis
+from tests.journeys.agent_clis.session import whole_session
+from tests.support.platform import Platform
+from tests.support.scripted_provider import Script
+
+pytestmark = [pytest.mark.bubblewrap, pytest.mark.slow]
+AGENTS = [("claude-code", "claude-opus-4-6", "claude-stream", "anthropic")]
+RECORD = """
+import json
+from traces.models import *
+from benchmark.models import Run
+run = Run.objects.get(slug="{slug}")
+recording = Recording.objects.select_related("trace").get(run=run)
+print("RECORD" + json.dumps({{
+    "ingested": recording.ingested_at is not None,
+    "dialect": recording.trace.dialect if recording.trace else "",
+    "trace_tokens": [recording.trace.tokens_input, recording.trace.tokens_cached, recording.trace.tokens_output]
+    if recording.trace else [],
+    "events": list(Event.objects.filter(trace=recording.trace).values_list("kind", flat=True)),
+    "labels": [[x.number, x.methods] for x in MethodLabel.objects.filter(run=run).order_by("id")],
+    "versions": run.versions, "tokens": run.tokens, "cost": run.cost_usd,
+}}))
+"""
+
+
+def record(platform: Platform, slug: str) -> dict[str, Any]:
+    told = platform.manage("shell", "-v0", "-c", RECORD.format(slug=slug))
+    found: dict[str, Any] = json.loads(told.split("RECORD", 1)[1])
+    return found
+
+
+@pytest.mark.parametrize(("agent", "driver", "dialect", "provider"), AGENTS, ids=[each[0] for each in AGENTS])
+def test_a_whole_run(clis: Clis, base: Path, agent: str, driver: str, dialect: str, provider: str) -> None:
+    clis.install(agent)
+    clis.provider.script = whole_session(f"models/{base.name}")
+    clis.provider.seen.clear()
+    platform = clis.platform
+    slug = platform.run(base, driver, budget=240, agent=agent)
+    run = platform.ended(slug, 120)
+    log = (platform.data / "runs" / slug / "agent.log").read_text(errors="replace")
+    assert (run["state"], run["fault_code"]) == ("finished", ""), log[-3000:]
+    rows = platform.get(slug, "submissions/")["results"]
+    assert [(row["state"], row["model_path"]) for row in rows] == [("graded", "output/sft"), ("graded", "output/grpo")]
+    _counted(clis, slug, provider)
+    _recorded(platform, slug, dialect, clis.provider.script)
+    _no_key_inside(platform, slug)
+
+
+def _counted(clis: Clis, slug: str, provider: str) -> None:
+    """The gateway's count is what the provider told, request by request, and the key was the platform's."""
+    generated = clis.provider.generated()
+    read, _, said = clis.provider.script.tokens
+    told = record(clis.platform, slug)
+    assert told["tokens"] == len(generated) * (read + said)
+    assert told["cost"] is not None
+    assert told["cost"] > 0
+    sent = {value for each in clis.provider.seen for value in each["credentials"].values()}
+    assert sent in ({KEYS[provider]}, {f"Bearer {KEYS[provider]}"})
+    events = [each["data"] for each in clis.platform.get(slug, "events/") if each["kind"] == "tokens"]
+    assert events[-1]["total"] == told["tokens"]
+    assert events[-1]["requests"] == len(generated)
+    submissions = clis.platform.get(slug, "submissions/")["results"]
+    assert 0 < submissions[0]["tokens"] < submissions[1]["tokens"] <= told["tokens"]
+
+
+def _recorded(platform: Platform, slug: str, dialect: str, script: Script) -> None:
+    def done() -> bool:
+        now = record(platform, slug)
+        return now["ingested"] and len({number for number, _ in now["labels"]}) == 2
+
+    platform.until(done, 40, "the run is recorded and judged")
+    told = record(platform, slug)
+    assert told["dialect"] == dialect
+    assert told["events"].count("tool_call") == len(script.turns)
+    assert told["versions"]["agent"]
+    last = dict(told["labels"])
+    assert last[1] == ["SFT"]
+    assert "GRPO" in last[2]
+    switches = platform.get(slug, "metrics/")["switches"]
+    assert [(each["submission"], each["before"], each["after"]) for each in switches] == [(2, "SFT", "GRPO")]
+
+
+def _no_key_inside(platform: Platform, slug: str) -> None:
+    folder = platform.data / "runs" / slug
+    files = [path.read_bytes() for path in folder.rglob("*") if path.is_file()]
+    assert files
+    assert not any(key.encode() in content for key in KEYS.values() for content in files)
