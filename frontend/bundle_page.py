@@ -9,7 +9,6 @@ from benchmark.models import AuditEntry, Trust
 from bundles.checking.report import ClaimedSubmission, FileRead, Found, Report
 from bundles.models import Appeal, Bundle, BundleState
 from bundles.services.appeals import may_appeal
-from bundles.services.claims import is_claimed
 from bundles.services.moderation import publication_lacks
 from bundles.services.regrade_request import weights_in
 from bundles.services.trust import RUNGS
@@ -203,7 +202,7 @@ class BundlePage:
         return [self._score(each, finals[each.number], rows.get(each.number), each.number == first) for each in claims]
 
     def _score(self, claim: ClaimedSubmission, final: float | None, row: Submission | None, is_best: bool) -> ScoreRow:
-        regraded = row is not None and row.verdict is not None and not is_claimed(row.verdict)
+        regraded = row is not None and row.verdict is not None and not row.verdict.claimed
         trust = "none" if final is None else Trust.REGRADED.value if regraded else self._shown_trust()
         reason = claim.error if final is None else "graded here" if regraded else ""
         if self.flagged and is_best and self.standing:

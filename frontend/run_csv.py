@@ -24,6 +24,7 @@ COLUMNS = [
     "tokens",
     "same_as",
     "digest",
+    "claimed",
 ]
 
 
@@ -54,4 +55,5 @@ def _rows(page: RunPage) -> Iterable[list[object]]:
             row.tokens,
             row.same_as,
             row.digest,
+            int(verdict.claimed) if verdict else "",
         ]

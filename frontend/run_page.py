@@ -7,7 +7,7 @@ from datetime import datetime
 from functools import cached_property
 
 from benchmark.catalogue import agents, tasks
-from benchmark.models import AgentLog, Mode, Run, RunEvent, RunState
+from benchmark.models import AgentLog, Mode, Origin, Run, RunEvent, RunState
 from benchmark.services.protocols import protocol_is_ranked
 from frontend import ansi, formats
 from frontend.best_so_far import Point, points
@@ -16,7 +16,7 @@ from frontend.run_faults import advice
 from frontend.run_machine import Machine, machine
 from frontend.run_methods import MethodCell, method_cells
 from frontend.run_metrics import MetricRow, metric_groups
-from grading.models import Baseline, Evaluation, EvaluationState, Submission, SubmissionState, Verdict
+from grading.models import Baseline, Evaluation, EvaluationState, Submission, SubmissionState, TaskStanding, Verdict
 from grading.services.records import RunAccount, run_account
 
 WAITING = (SubmissionState.RECEIVED, SubmissionState.QUEUED, SubmissionState.GRADING)
@@ -46,6 +46,8 @@ class RunPage:
     log: AgentLog | None
     last_event_at: datetime | None
     account: RunAccount
+    standing: TaskStanding | None = None
+    """On the run's first task."""
 
     @property
     def title(self) -> str:
@@ -61,6 +63,15 @@ class RunPage:
         return protocol_is_ranked(self.run.protocol)
 
     @property
+    def elsewhere(self) -> bool:
+        """Whether its scores were not all reached here."""
+        return self.run.origin != Origin.LOCAL
+
+    @property
+    def flagged(self) -> bool:
+        return self.standing is not None and bool(self.standing.flag_reason)
+
+    @property
     def newest_first(self) -> list[Point]:
         return list(reversed(self.points))
 
@@ -70,6 +81,8 @@ class RunPage:
 
     @property
     def baseline(self) -> float | None:
+        if self.elsewhere:
+            return self.standing.baseline if self.standing else None
         return self.baseline_verdict.score if self.baseline_verdict else None
 
     @property
@@ -78,7 +91,7 @@ class RunPage:
         if self.baseline is not None:
             return ""
         if self.evaluation is None:
-            return "not asked for yet"
+            return "not stated" if self.elsewhere else "not asked for yet"
         if self.baseline_verdict:
             return f"{self.baseline_verdict.code}: {self.baseline_verdict.message}"
         if self.evaluation.state == EvaluationState.FAULTED:
@@ -209,6 +222,8 @@ def run_page(run: Run) -> RunPage:
     submissions = list(Submission.objects.filter(run=run).select_related("verdict", "evaluation"))
     baseline = Baseline.objects.select_related("evaluation__verdict").filter(run=run).first()
     verdict = baseline.evaluation.verdict if baseline else None
+    standing = TaskStanding.objects.filter(run=run, task=run.task).first()
+    known = standing.baseline if standing else None
     return RunPage(
         run=run,
         seq=seq,
@@ -216,5 +231,6 @@ def run_page(run: Run) -> RunPage:
         evaluation=baseline.evaluation if baseline else None,
         log=AgentLog.objects.filter(run=run).first(),
         last_event_at=RunEvent.objects.filter(run=run, seq=seq).values_list("at", flat=True).first(),
-        account=run_account(run, submissions=submissions, baseline=verdict.score if verdict else None),
+        account=run_account(run, submissions=submissions, baseline=verdict.score if verdict else known),
+        standing=standing,
     )

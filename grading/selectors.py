@@ -52,6 +52,7 @@ def submission_facts(submission: Submission, baseline: float | None) -> dict[str
         "seconds": submission.seconds,
         "tokens": submission.tokens,
         "score": score,
+        "claimed": verdict is not None and verdict.claimed,
         "standard_error": verdict.standard_error if verdict else None,
         "improvement": None if score is None or baseline is None else score - baseline,
         "code": verdict.code if verdict else "",

@@ -15,17 +15,12 @@ from django.utils.dateparse import parse_datetime
 from benchmark.models import Run
 from bundles.checking.report import Claim, ClaimedSubmission
 from grading.models import Submission, SubmissionState, TaskStanding, Verdict
+from grading.models.verdict import CLAIMED
 from grading.services.standings import standing_rebuild
 from traces.services.ingest_rows import storable
 
-CLAIMED = "claimed:"
 NOT_SCORED = "C_NOT_SCORED"
 SECONDS_MOST = 1e9
-
-
-def is_claimed(verdict: Verdict | None) -> bool:
-    """Whether a verdict was stated by a submitter."""
-    return verdict is not None and verdict.protocol.startswith(CLAIMED)
 
 
 def submissions_claim(run: Run, claim: Claim) -> None:
@@ -39,11 +34,12 @@ def submissions_claim(run: Run, claim: Claim) -> None:
 
 
 def standing_claim(run: Run) -> None:
-    """Where the run stands by what it claims; the claimed baseline is its first task's."""
+    """Where the run stands by what it claims, baselines included."""
     for task in run.tasks:
         standing_rebuild(run, task)
-    baseline = _score(run.source.get("baseline"))
-    TaskStanding.objects.filter(run=run, task=run.task).update(baseline=baseline)
+    baselines = dict(run.source.get("baselines", {}))
+    for task in run.tasks:
+        TaskStanding.objects.filter(run=run, task=task).update(baseline=_score(baselines.get(task)))
 
 
 def _verdict(run: Run, each: ClaimedSubmission) -> Verdict:

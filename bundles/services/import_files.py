@@ -104,7 +104,7 @@ def record_import(run: Run, claim: Claim, files: Path, traces: list[Trace]) -> N
         "model_versions": len({each.model_path for each in claim.submissions if each.model_path}) or None,
         "summary": _text(files, prose),
         "summary_entries": list(_entries(files, lines)),
-        "notes": ["Imported from a bundle: the platform recorded none of it."],
+        "notes": ["Imported from a bundle: the platform recorded none of it"],
         "sealed_at": now,
         "ingested_at": now,
     }

@@ -96,10 +96,18 @@ def _source(bundle: Bundle, report: Report) -> dict[str, Any]:
     return {
         "bundle": bundle.slug,
         "layout": report.layout,
-        "baseline": claim.baseline,
+        "baselines": _baselines(claim),
         "contact": storable(claim.contact)[:200],
         "licence": storable(claim.licence)[:100],
     }
+
+
+def _baselines(claim: Claim) -> dict[str, float]:
+    """By task; the one of `task` under the name that the run has it by."""
+    found = {storable(task)[:64]: score for task, score in claim.baselines.items()}
+    if claim.baseline is not None:
+        found.setdefault(storable(claim.task)[:64] or UNKNOWN, claim.baseline)
+    return found
 
 
 def _from_transcript(run: Run, claim: Claim) -> None:

@@ -8,11 +8,12 @@ from django.utils import timezone
 
 from benchmark.models import Origin, Run, Trust
 from benchmark.services.audit import audit_record
-from bundles.services.claims import CLAIMED, is_claimed, standing_claim
+from bundles.services.claims import standing_claim
 from bundles.services.notifications import notification_send
 from bundles.services.trust import trust_raise
 from grading.models import Evaluation, EvaluationState, Submission, TaskStanding, Verdict
 from grading.models.evaluation import EvaluationQuerySet
+from grading.models.verdict import CLAIMED
 
 LOOK_BACK = timedelta(days=2)
 
@@ -80,7 +81,7 @@ def _raise(run: Run, submission: Submission, verdict: Verdict) -> None:
     """The run is re-graded once the submission that counts is."""
     row = TaskStanding.objects.filter(run=run, task=run.task).select_related("best_submission__verdict").first()
     best = row.best_submission if row else None
-    if best is None or is_claimed(best.verdict):
+    if best is None or best.verdict is None or best.verdict.claimed:
         return
     reason = f"submission {submission.number} was graded here: {verdict.score:.2f}"
     if trust_raise(run, Trust.REGRADED, actor=None, reason=reason) and run.created_by is not None:

@@ -92,6 +92,7 @@ class SubmissionShape(Serializer[Any]):
     seconds = serializers.FloatField(allow_null=True, help_text="From its arrival to its end.")
     tokens = serializers.IntegerField(allow_null=True)
     score = in_points()
+    claimed = serializers.BooleanField(help_text="The score is its submitter's claim: nothing was graded here.")
     standard_error = in_points("In points.")
     improvement = in_points()
     code = serializers.CharField(allow_blank=True, help_text="Why it has no score.")

@@ -3,6 +3,9 @@
 from django.db import models
 from django.utils import timezone
 
+CLAIMED = "claimed:"
+"""Begins the protocol of a verdict that a submitter states: it was not reached here."""
+
 
 class Verdict(models.Model):
     """A score in 0..100, or a typed failure; exactly one of the two. Never changed: a re-grade is a new row."""
@@ -43,6 +46,11 @@ class Verdict(models.Model):
 
     def __str__(self) -> str:
         return f"{self.score:.2f}" if self.score is not None else self.code
+
+    @property
+    def claimed(self) -> bool:
+        """Whether a submitter stated it rather than this platform reached it."""
+        return self.protocol.startswith(CLAIMED)
 
     @property
     def standard_error(self) -> float | None:
