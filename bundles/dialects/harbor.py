@@ -36,7 +36,7 @@ def harbor_read(tree: Tree, root: str, name: str) -> tuple[RunFacts, list[Findin
     run.tasks = [run.task] if run.task else []
     _agent(run, table(result.get("agent_info")), table(config.get("agent")))
     _spans(run, result, config)
-    _tokens(run, table(result.get("agent_result")))
+    _token_count(run, table(result.get("agent_result")))
     _reward(tree, root, run, result, findings)
     run.understood[path] = f"trial {run.run}: " + ("scored" if run.scored else "not scored")
     _arrange(tree, root, run)
@@ -62,7 +62,7 @@ def _spans(run: RunFacts, result: dict[str, Any], config: dict[str, Any]) -> Non
     run.hardware = {key: value for key, value in (("gpu_count", gpus), ("cpus", cpus)) if value is not None}
 
 
-def _tokens(run: RunFacts, told: dict[str, Any]) -> None:
+def _token_count(run: RunFacts, told: dict[str, Any]) -> None:
     counts = [whole(told.get(key)) for key in ("n_input_tokens", "n_output_tokens")]
     if None not in counts:
         run.tokens = sum(count for count in counts if count is not None)

@@ -32,10 +32,10 @@ def workspace_read(tree: Tree, root: str, name: str) -> tuple[RunFacts, list[Fin
     findings: list[Finding] = []
     inner = root + "workspace/" if any(path.startswith(root + "workspace/") for path in tree.sizes) else root
     _meta(tree, inner, run, findings)
-    _names(root, name, run)
+    _from_folder(root, name, run)
     _scores(tree, inner if inner + "scores.json" in tree else root, run, findings)
     _results(tree, root, run, findings)
-    _files(tree, root, inner, run)
+    _sort_files(tree, root, inner, run)
     _footer(tree, root, run, findings)
     _zone(run, findings)
     run.tasks = run.tasks or ([run.task] if run.task else [])
@@ -65,7 +65,7 @@ def _meta(tree: Tree, inner: str, run: RunFacts, findings: list[Finding]) -> Non
     run.understood[path] = told + (f", {run.used_s:,.0f} s used" if run.used_s is not None else ", no end")
 
 
-def _names(root: str, name: str, run: RunFacts) -> None:
+def _from_folder(root: str, name: str, run: RunFacts) -> None:
     """`<task>/<time>_<agent>` says what `run_meta.json` of the reference does not."""
     parts = [part for part in root.split("/") if part]
     stem = re.sub(r"\.(zip|tar|tar\.\w+|tgz)$", "", name)
@@ -176,11 +176,11 @@ def _take_row(row: dict[str, Any], run: RunFacts) -> None:
         run.baselines.setdefault(run.task, baseline)
 
 
-def _files(tree: Tree, root: str, inner: str, run: RunFacts) -> None:
+def _sort_files(tree: Tree, root: str, inner: str, run: RunFacts) -> None:
     for path in tree.sizes:
         if path.startswith(root) and path not in run.understood:
             below = path[len(inner) :] if path.startswith(inner) else path[len(root) :]
-            _file(tree, path, below, run)
+            _one_file(tree, path, below, run)
     logs = [path for path in run.transcripts if path.endswith("agent.log")]
     if len(run.transcripts) > len(logs):
         for path in logs:
@@ -189,7 +189,7 @@ def _files(tree: Tree, root: str, inner: str, run: RunFacts) -> None:
             run.understood[path] = "the log that agent.jsonl was taken from; its footer was read"
 
 
-def _file(tree: Tree, path: str, below: str, run: RunFacts) -> None:
+def _one_file(tree: Tree, path: str, below: str, run: RunFacts) -> None:
     top = below.split("/", 1)[0]
     if below in ("agent.jsonl", "agent.log", "trajectory.json") or below.startswith("transcripts/"):
         run.transcripts.append(path)

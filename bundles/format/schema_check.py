@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-KINDS: dict[str, tuple[type, ...]] = {
+TYPES: dict[str, tuple[type, ...]] = {
     "object": (dict,),
     "array": (list,),
     "string": (str,),
@@ -53,13 +53,13 @@ def _faults(value: Any, schema: dict[str, Any], at: str) -> Iterator[Fault]:
 def _is(value: Any, kind: str) -> bool:
     if kind == "integer" and isinstance(value, float) and value.is_integer():
         return True
-    return isinstance(value, KINDS[kind]) and (kind == "boolean" or not isinstance(value, bool))
+    return isinstance(value, TYPES[kind]) and (kind == "boolean" or not isinstance(value, bool))
 
 
 def _kind(value: Any) -> str:
     if isinstance(value, bool):
         return "true or false"
-    return next((kind for kind, types in KINDS.items() if isinstance(value, types)), "something else")
+    return next((kind for kind, types in TYPES.items() if isinstance(value, types)), "something else")
 
 
 def _of_text(value: str, schema: dict[str, Any], at: str) -> Iterator[Fault]:

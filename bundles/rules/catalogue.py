@@ -17,7 +17,7 @@ PACK = "Pack the run again with agent2_pack.py, which writes the manifest."
 OTHER = "Put the transcript of this run into the bundle, or leave it out."
 SAY = "Say it in the manifest: "
 
-MANIFEST: dict[str, Entry] = {
+ABOUT_MANIFEST: dict[str, Entry] = {
     "no_run": Entry("error", "Layout", "No run was recognised", "Put one of the expected files at the top. " + PACK),
     "several_runs": Entry("info", "Layout", "The archive holds several runs"),
     "manifest_too_large": Entry("error", "Manifest", "The manifest is too large to be read", PACK),
@@ -46,7 +46,7 @@ MANIFEST: dict[str, Entry] = {
     "file_unreadable": Entry("warning", "Data", "A file could not be read"),
     "link_left_out": Entry("info", "Ignored", "Links were left out"),
 }
-FACTS: dict[str, Entry] = {
+ABOUT_FACTS: dict[str, Entry] = {
     "task_missing": Entry("error", "Manifest", "No task is named", SAY + "task."),
     "task_unknown": Entry("error", "Manifest", "The task is not one of this platform's", "Use its id, such as gsm8k."),
     "protocol_missing": Entry("missing", "Manifest", "No protocol is named", SAY + "protocol, such as gsm8k/1."),
@@ -89,7 +89,7 @@ FACTS: dict[str, Entry] = {
     "judged_elsewhere": Entry("info", "Integrity", "Another platform's judge has an opinion"),
     "log_repeats": Entry("info", "Ignored", "agent.log repeats agent.jsonl"),
 }
-SCORES: dict[str, Entry] = {
+ABOUT_SCORES: dict[str, Entry] = {
     "score_not_finite": Entry("error", "Score", "A score is NaN or infinite", "Write null where nothing was scored."),
     "score_no_number": Entry("error", "Score", "A score is no number", "Write a number from 0 to 100, or null."),
     "score_range": Entry("error", "Score", "A score is not between 0 and 100", "Give scores on the scale of 0 to 100."),
@@ -113,7 +113,7 @@ SCORES: dict[str, Entry] = {
     "reward_as_share": Entry("info", "Score", "A reward was read as a share"),
     "reward_differs": Entry("error", "Contradiction", "The verifier and the result differ", "Say which one is right."),
 }
-TIMES: dict[str, Entry] = {
+ABOUT_TIMES: dict[str, Entry] = {
     "time_future": Entry("error", "Time", "A time lies in the future", "Set the clock and write UTC."),
     "time_implausible": Entry("error", "Time", "A time lies before there were such agents", "Write ISO 8601 in UTC."),
     "end_before_start": Entry(
@@ -131,7 +131,7 @@ TIMES: dict[str, Entry] = {
         "error", "Contradiction", "More submissions than the time allows", "Check the times that grading took."
     ),
 }
-TRANSCRIPT: dict[str, Entry] = {
+ABOUT_TRANSCRIPTS: dict[str, Entry] = {
     "transcript_other_run": Entry("error", "Contradiction", "The transcript is of another run", OTHER),
     "transcript_never_submits": Entry(
         "error",
@@ -152,4 +152,4 @@ TRANSCRIPT: dict[str, Entry] = {
         "warning", "Integrity", "The transcript mentions held-out data", "A person will read these places."
     ),
 }
-CATALOGUE: dict[str, Entry] = {**MANIFEST, **FACTS, **SCORES, **TIMES, **TRANSCRIPT}
+CATALOGUE: dict[str, Entry] = {**ABOUT_MANIFEST, **ABOUT_FACTS, **ABOUT_SCORES, **ABOUT_TIMES, **ABOUT_TRANSCRIPTS}

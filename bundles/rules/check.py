@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
 from bundles.dialects.agent2 import agent2_read
-from bundles.dialects.detect import EXPECTED, READERS, layout_of, runs_in
+from bundles.dialects.detect import EXPECTED, READERS, runs_in
 from bundles.dialects.facts import RunFacts
 from bundles.dialects.values import iso
 from bundles.format.names import shown
@@ -29,12 +29,16 @@ from bundles.rules.time_rules import time_findings
 from bundles.rules.transcript_rules import transcript_findings
 from bundles.rules.transcripts import TranscriptFacts, transcript_scan
 
-RULES: tuple[Callable[[Case], Iterator[Finding]], ...] = (
+CHECKS: tuple[Callable[[Case], Iterator[Finding]], ...] = (
     fact_findings,
     score_findings,
     time_findings,
     transcript_findings,
 )
+
+
+SCORES_ASIDE = ("scores_missing", "meta_missing", "time_missing", "baseline_varies")
+"""What a layout asks for, and a manifest makes up for."""
 
 
 @dataclass(frozen=True)
@@ -161,19 +165,23 @@ class _Check:
         findings += [*files_findings(self.tree, root, manifest), *same_as_findings(manifest)]
         run, more = agent2_read(manifest, root)
         run = details_applied(run, self.details)
-        inner = _inner(self.tree, root, self.name)
+        inner, told = _inner(self.tree, root, self.name)
+        findings += told
+        if inner is not None:
+            run.metrics, run.understood = inner.metrics, {**inner.understood, **run.understood}
+            run.claimed_count, run.claimed_improvement = inner.claimed_count, inner.claimed_improvement
         return _ruled(Case(self.tree, run, self.now, self.known, manifest, inner=inner), findings + more)
 
 
-def _inner(tree: Tree, root: str, name: str) -> RunFacts | None:
-    """What the files below a manifest say by themselves, where they are of a layout that has scores."""
+def _inner(tree: Tree, root: str, name: str) -> tuple[RunFacts | None, list[Finding]]:
+    """What the files below a manifest say by themselves, where they are of one of the other layouts with scores."""
     below = _without(tree, root + MANIFEST)
-    layout = layout_of(below, root)
-    if layout is None:
-        return None
-    if layout == "workspace" and not any(root + place in below for place in ("scores.json", "workspace/scores.json")):
-        return None
-    return READERS[layout](below, root, name)[0]
+    places = [(layout, folder) for layout, folder in runs_in(below) if folder.startswith(root) and layout != "agent2"]
+    if len(places) != 1:
+        return None, []
+    run, findings = READERS[places[0][0]](below, places[0][1], name)
+    has_scores = bool(run.submissions)
+    return (run if has_scores else None), [finding for finding in findings if finding.code not in SCORES_ASIDE]
 
 
 def _without(tree: Tree, path: str) -> Tree:
@@ -182,18 +190,35 @@ def _without(tree: Tree, path: str) -> Tree:
 
 
 def _ruled(case: Case, findings: list[Finding]) -> RunReport:
-    pattern = held_out_pattern(case.run.task, case.known.held_out_words.get(case.run.task, ()))
-    for path in case.run.transcripts:
-        if path in case.tree:
-            with case.tree.open(path) as file:
-                case.transcripts.append(transcript_scan(file, path, pattern))
-    for facts in case.transcripts:
-        case.run.agent_version = case.run.agent_version or facts.version
-        case.run.driver = case.run.driver or facts.model
-    for rule in RULES:
+    words = case.known.held_out_words.get(case.run.task, ())
+    case.transcripts = _transcripts(case.tree, case.run, words)
+    _from_transcripts(case.run, case.transcripts)
+    for rule in CHECKS:
         findings += rule(case)
     findings.sort(key=lambda finding: SEVERITIES.index(finding.severity))
     return RunReport(case.run, findings, case.transcripts)
+
+
+def _transcripts(tree: Tree, run: RunFacts, words: Sequence[str] = ()) -> list[TranscriptFacts]:
+    pattern = held_out_pattern(run.task, words)
+    scanned = []
+    for path in run.transcripts:
+        if path in tree:
+            with tree.open(path) as file:
+                scanned.append(transcript_scan(file, path, pattern))
+    return scanned
+
+
+def _from_transcripts(run: RunFacts, transcripts: list[TranscriptFacts]) -> None:
+    for facts in transcripts:
+        run.agent_version = run.agent_version or facts.version
+        run.driver = run.driver or facts.model
+
+
+def as_given(tree: Tree, run: RunFacts) -> RunFacts:
+    """`run` with the agent's version and driver as its transcripts name them, where nothing else does."""
+    _from_transcripts(run, _transcripts(tree, run))
+    return run
 
 
 def _files(tree: Tree, runs: list[RunReport]) -> list[FileRead]:

@@ -7,6 +7,8 @@ from typing import Any
 
 from bundles.rules.catalogue import CATALOGUE
 
+TOLD = 10
+"""Findings of one kind that are listed."""
 SEVERITIES = ("error", "warning", "missing", "info")
 
 

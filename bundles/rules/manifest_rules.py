@@ -12,9 +12,8 @@ from bundles.format.schema import MANIFEST_SCHEMA
 from bundles.format.schema_check import schema_faults
 from bundles.format.tree import Tree
 from bundles.format.words import MANIFEST, MANIFEST_LIMIT
-from bundles.rules.findings import Finding, found
+from bundles.rules.findings import TOLD, Finding, found
 
-TOLD = 10
 YAMLS = ("manifest.yaml", "manifest.yml")
 
 

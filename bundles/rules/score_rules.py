@@ -10,28 +10,27 @@ from bundles.dialects.facts import Claim
 from bundles.dialects.values import number
 from bundles.format.words import SCORE_LIMIT
 from bundles.rules.case import Case
-from bundles.rules.findings import Finding, found
+from bundles.rules.findings import TOLD, Finding, found
 
 CLOSE = 0.011
 """Two numbers with two decimals, each rounded, differ by no more."""
-TOLD = 10
 
 
 def score_findings(case: Case) -> Iterator[Finding]:
     run = case.run
     for claim in run.submissions:
-        yield from _one(claim)
+        yield from _one_score(claim)
     yield from _numbers(case)
     yield from _equal(run.submissions)
     yield from _best(case)
     yield from _baseline(case)
-    yield from _inner(case)
+    yield from _against_files(case)
     yield from _metrics(case)
     if not run.submissions and not run.claimed_count:
         yield found("nothing_submitted", "The run has no score, and is shown as one without.")
 
 
-def _one(claim: Claim) -> Iterator[Finding]:
+def _one_score(claim: Claim) -> Iterator[Finding]:
     place = f"submission {claim.number}"
     if isinstance(claim.stated, float) and not math.isfinite(claim.stated):
         yield found("score_not_finite", f"The score of submission {claim.number} is {claim.stated}.", place)
@@ -105,7 +104,7 @@ def _baseline(case: Case) -> Iterator[Finding]:
             yield found("score_range", f"The baseline of {task} is {value:g}.", "baselines")
 
 
-def _inner(case: Case) -> Iterator[Finding]:
+def _against_files(case: Case) -> Iterator[Finding]:
     """The manifest against the files that it was made from."""
     if case.inner is None:
         return

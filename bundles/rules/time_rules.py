@@ -7,16 +7,15 @@ from datetime import datetime, timedelta, timezone
 
 from bundles.dialects.values import clock, iso
 from bundles.rules.case import Case
-from bundles.rules.findings import Finding, found
+from bundles.rules.findings import TOLD, Finding, found
 
-SLACK = timedelta(minutes=5)
+CLOCK_SLACK = timedelta(minutes=5)
 """What clocks may be apart."""
 EARLIEST = datetime(2023, 1, 1, tzinfo=timezone.utc)
 OVERRUN = 1.01
 OVERRUN_S = 120.0
 GRADERS = 8
 """Submissions that one machine may grade at once."""
-TOLD = 10
 
 
 def time_findings(case: Case) -> Iterator[Finding]:
@@ -35,7 +34,7 @@ def _plausible(case: Case) -> Iterator[Finding]:
     for name, at in named:
         if at is None or told >= TOLD:
             continue
-        if at > case.now + SLACK:
+        if at > case.now + CLOCK_SLACK:
             told += 1
             yield found("time_future", f"{name} is {iso(at)}, and it is {iso(case.now.replace(microsecond=0))}.", name)
         elif at < EARLIEST:
@@ -53,19 +52,19 @@ def _bounds(case: Case) -> Iterator[Finding]:
         if claim.at is None or told >= TOLD:
             continue
         place = f"submission {claim.number}"
-        if start and claim.at < start - SLACK:
+        if start and claim.at < start - CLOCK_SLACK:
             told += 1
             yield found(
                 "time_before_start", f"Submission {claim.number} is of {iso(claim.at)}, the start {iso(start)}.", place
             )
-        elif end and claim.at > end + SLACK:
+        elif end and claim.at > end + CLOCK_SLACK:
             told += 1
             yield found(
                 "time_after_end", f"Submission {claim.number} is of {iso(claim.at)}, the end {iso(end)}.", place
             )
         if claim.elapsed_s is not None and start:
             off = (claim.at - start).total_seconds() - claim.elapsed_s
-            if abs(off) > max(SLACK.total_seconds(), 0.02 * abs(claim.elapsed_s)):
+            if abs(off) > max(CLOCK_SLACK.total_seconds(), 0.02 * abs(claim.elapsed_s)):
                 told += 1
                 text = f"Submission {claim.number}: {clock(claim.elapsed_s)} elapsed, {clock(off)} more on the clock."
                 yield found("elapsed_differs", text, place)

@@ -10,7 +10,7 @@ from bundles.rules.case import Case
 from bundles.rules.findings import Finding, found
 from bundles.rules.transcripts import TranscriptFacts
 
-MENTIONS = 5
+BASE_MENTIONS = 5
 SLACK = timedelta(hours=26)
 """A day and a zone: times without a zone are read as UTC."""
 TOKEN_SHARE = 0.02
@@ -18,13 +18,13 @@ TOKEN_SHARE = 0.02
 
 def transcript_findings(case: Case) -> Iterator[Finding]:
     for facts in case.transcripts:
-        yield from _one(case, facts)
+        yield from _one_transcript(case, facts)
     yield from _submits(case)
     yield from _circles(case)
-    yield from _tokens(case)
+    yield from _token_sums(case)
 
 
-def _one(case: Case, facts: TranscriptFacts) -> Iterator[Finding]:
+def _one_transcript(case: Case, facts: TranscriptFacts) -> Iterator[Finding]:
     if not facts.size:
         yield found("transcript_empty", "It has no bytes.", facts.path)
         return
@@ -50,7 +50,7 @@ def _other_run(case: Case, facts: TranscriptFacts) -> Iterator[Finding]:
         return
     named = sum(count for name, count in facts.bases.items() if name.startswith(base) or base.startswith(name))
     other, count = facts.bases.most_common(1)[0]
-    if not named and count >= MENTIONS:
+    if not named and count >= BASE_MENTIONS:
         text = f"It names {other} {count} times and never {case.run.base_model}, which the run says it starts from."
         yield found("transcript_other_run", text, facts.path)
 
@@ -104,7 +104,7 @@ def _circle(edges: dict[str, list[str]]) -> list[str] | None:
     return None
 
 
-def _tokens(case: Case) -> Iterator[Finding]:
+def _token_sums(case: Case) -> Iterator[Finding]:
     for facts in case.transcripts:
         total, summed = facts.tokens, facts.tokens_summed
         if total is not None and summed is not None and _apart(total, summed):

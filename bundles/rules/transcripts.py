@@ -12,24 +12,24 @@ from typing import Any, BinaryIO
 
 from bundles.dialects.values import moment, rows, table, whole, word
 
-BLOCK = 4 << 20
+SCANNED_BLOCK = 4 << 20
 PARSED = 4 << 20
 """Bytes of the longest line that is looked into."""
 DOCUMENT = 16 << 20
-MENTIONS = 20
+HELD_OUT_MOST = 20
 BACKWARDS_S = 300
 SUBMIT = re.compile(rb"/submit\b")
 SENT = re.compile(rb"curl|POST|requests\.post|httpx|urlopen|wget|http://|https://|GRADING_SERVER_URL")
-STAMP = re.compile(
+TIMESTAMP = re.compile(
     rb'"timestamp"\s*:\s*(?:"([0-9TZ:. +-]{10,40})"|(\d{10,13}(?:\.\d+)?))|^\[(\d{4}-[0-9TZ:.-]{10,20})\] ', re.M
 )
 BASE = re.compile(rb"(?:[Qq]wen|[Ll]lama|[Mm]istral|[Gg]emma|Phi|SmolLM|OLMo)[A-Za-z0-9.]*(?:-[A-Za-z0-9.]+){0,6}")
 SIZED = re.compile(r"-\d+(\.\d+)?[bm](-|$)")
-VERSION = re.compile(rb'"(?:claude_code_version|cli_version|agent_version)"\s*:\s*"([^"\\]{1,60})"')
+PROGRAM_VERSION = re.compile(rb'"(?:claude_code_version|cli_version|agent_version)"\s*:\s*"([^"\\]{1,60})"')
 MODEL = re.compile(rb'"model"\s*:\s*"([^"\\]{1,120})"')
 CALLS = frozenset({"input", "arguments", "args", "command", "cmd", "parameters", "code"})
 USAGE = re.compile(rb'"type"\s*:\s*"(?:result|turn\.completed)"')
-KINDS = (
+FORMATS = (
     (b'"type":"thread.started"', "Codex exec"),
     (b'"type":"session_meta"', "Codex rollout"),
     (b'"parent_tool_use_id"', "Claude Code stream-json"),
@@ -95,8 +95,8 @@ def transcript_scan(file: BinaryIO, path: str, held_out: re.Pattern[bytes]) -> T
     facts = TranscriptFacts(path)
     scan = _Scan(facts, held_out)
     head = file.read(DOCUMENT + 1)
-    facts.kind = next((kind for mark, kind in KINDS if mark in head[: 1 << 16].replace(b'": "', b'":"')), "")
-    for name, pattern in (("version", VERSION), ("model", MODEL)):
+    facts.kind = next((kind for mark, kind in FORMATS if mark in head[: 1 << 16].replace(b'": "', b'":"')), "")
+    for name, pattern in (("version", PROGRAM_VERSION), ("model", MODEL)):
         if match := pattern.search(head[: 1 << 16]):
             setattr(facts, name, match[1].decode("utf-8", "replace"))
     document = _document(head) if len(head) <= DOCUMENT else None
@@ -104,7 +104,7 @@ def transcript_scan(file: BinaryIO, path: str, held_out: re.Pattern[bytes]) -> T
         scan.document(head, document)
         return facts
     last = b""
-    for block in _blocks(head, file):
+    for block in _line_blocks(head, file):
         scan.block(block)
         last = block
     facts.cut = _is_cut(last)
@@ -129,18 +129,18 @@ def _document(data: bytes) -> Any:
     return value if isinstance(value, (dict, list)) else None
 
 
-def _blocks(head: bytes, file: BinaryIO) -> Iterator[bytes]:
-    """Whole lines, `BLOCK` bytes or a little more at once; a line longer than four blocks comes in pieces."""
+def _line_blocks(head: bytes, file: BinaryIO) -> Iterator[bytes]:
+    """Whole lines, `SCANNED_BLOCK` bytes or a little more at once; a line longer than four blocks comes in pieces."""
     rest, data = b"", head
     while data:
         data = rest + data
         end = data.rfind(b"\n") + 1
-        if not end and len(data) > 4 * BLOCK:
+        if not end and len(data) > 4 * SCANNED_BLOCK:
             end = len(data)
         if end:
             yield data[:end]
         rest = data[end:]
-        data = file.read(BLOCK)
+        data = file.read(SCANNED_BLOCK)
     if rest:
         yield rest
 
@@ -185,7 +185,7 @@ class _Scan:
 
     def _times(self, data: bytes) -> None:
         facts = self._facts
-        for match in STAMP.finditer(data):
+        for match in TIMESTAMP.finditer(data):
             text, seconds, stamp = match.groups()
             at = moment(float(seconds)) if seconds else moment((text or stamp).decode())
             if at is None:
@@ -212,7 +212,7 @@ class _Scan:
         if SUBMIT.search(text):
             self._facts.submits += 1
         match = self._held_out.search(text)
-        if match and len(self._facts.held_out) < MENTIONS:
+        if match and len(self._facts.held_out) < HELD_OUT_MOST:
             excerpt = text[max(0, match.start() - 60) : match.end() + 60].decode("utf-8", "replace")
             self._facts.held_out.append((line, " ".join(excerpt.split())))
 

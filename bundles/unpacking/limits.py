@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+PIECE = 1 << 18
+"""Bytes that are unpacked at once."""
+
 
 @dataclass(frozen=True)
 class Limits:

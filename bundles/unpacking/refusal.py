@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bundles.format.names import shown
 
-PACK = "Pack the run again with agent2_pack.py."
+PACK_AGAIN = "Pack the run again with agent2_pack.py."
 PLAIN = "Pack regular files and folders only."
 RENAME = "Rename the file and pack again."
 
@@ -16,24 +16,24 @@ REFUSALS: dict[str, tuple[str, str]] = {
     ),
     "wrong_extension": ("It is named {name}, and holds {what}.", "Name it after what it is, or pack it again."),
     "no_zstd": ("Zstandard cannot be read here.", "Upload a .zip."),
-    "empty": ("The archive holds no file.", PACK),
-    "only_folders": ("The archive holds folders or system files only.", PACK),
+    "empty": ("The archive holds no file.", PACK_AGAIN),
+    "only_folders": ("The archive holds folders or system files only.", PACK_AGAIN),
     "truncated": ("The archive ends too early: {what}.", "Upload it again; the file was cut."),
-    "damaged": ("The archive is damaged: {what}.", PACK),
-    "checksum": ("{name} does not have the checksum that the archive names.", PACK),
-    "trailing_data": ("{what} follow the end of the archive.", PACK),
-    "leading_data": ("{what} stand before the archive.", PACK),
+    "damaged": ("The archive is damaged: {what}.", PACK_AGAIN),
+    "checksum": ("{name} does not have the checksum that the archive names.", PACK_AGAIN),
+    "trailing_data": ("{what} follow the end of the archive.", PACK_AGAIN),
+    "leading_data": ("{what} stand before the archive.", PACK_AGAIN),
     "multi_volume": ("The archive is one part of several.", "Pack one file."),
     "too_many_entries": ("The archive has {what} entries; {limit} are read.", "Leave out caches and checkpoints."),
     "too_large": ("The archive unpacks to more than {limit}.", "Leave out weights and data."),
     "file_too_large": ("{name} unpacks to more than {limit}.", "Leave out weights and data."),
     "ratio": ("{name} unpacks to {what} times its size, as a zip bomb does.", "Cut logs of progress bars short."),
-    "size_mismatch": ("{name} unpacks to more than the {what} that it names.", PACK),
-    "directory_too_large": ("The archive's directory alone has {what}.", PACK),
-    "header_too_large": ("A header of the archive has {what}.", PACK),
-    "overlap": ("{name} shares its bytes with another entry, as a zip bomb does.", PACK),
-    "outside": ("{name} lies outside of the archive's own bytes.", PACK),
-    "header_mismatch": ("{name} is named {what} in the archive's directory.", PACK),
+    "size_mismatch": ("{name} unpacks to more than the {what} that it names.", PACK_AGAIN),
+    "directory_too_large": ("The archive's directory alone has {what}.", PACK_AGAIN),
+    "header_too_large": ("A header of the archive has {what}.", PACK_AGAIN),
+    "overlap": ("{name} shares its bytes with another entry, as a zip bomb does.", PACK_AGAIN),
+    "outside": ("{name} lies outside of the archive's own bytes.", PACK_AGAIN),
+    "header_mismatch": ("{name} is named {what} in the archive's directory.", PACK_AGAIN),
     "encrypted": ("{name} is encrypted.", "Pack without a password."),
     "method": ("{name} is compressed by method {what}.", "Use stored or deflate in a zip."),
     "link": ("{name} is a symbolic link to {what}.", PLAIN),

@@ -8,13 +8,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
-from bundles.unpacking.limits import Limits
+from bundles.unpacking.limits import PIECE, Limits
 from bundles.unpacking.quarantine import Quarantine, kind_of
 from bundles.unpacking.refusal import amount, refused
 
 SECTOR = 512
-BLOCK = 1 << 18
-KINDS = {
+TAR_KINDS = {
     tarfile.LNKTYPE: "hard_link",
     tarfile.SYMTYPE: "link",
     tarfile.CHRTYPE: "device",
@@ -65,21 +64,21 @@ def _entry(stream: _Stream, sector: bytes, quarantine: Quarantine, waiting: dict
     name, size = waiting.pop("name", info.name), waiting.pop("size", info.size)
     target = waiting.pop("link", info.linkname)
     name = name[2:] if name.startswith("./") and len(name) > 2 else name
-    if info.type in KINDS or waiting.pop("sparse", False):
-        raise refused(KINDS.get(info.type, "sparse"), name=name, what=target)
+    if info.type in TAR_KINDS or waiting.pop("sparse", False):
+        raise refused(TAR_KINDS.get(info.type, "sparse"), name=name, what=target)
     if info.type not in (*REGULAR, tarfile.DIRTYPE):
         raise refused("special", name=name, what=repr(info.type.decode("latin-1")))
     is_folder = info.type == tarfile.DIRTYPE or name.endswith("/")
     if name in (".", "./"):
         return
     if quarantine.admit(name, is_folder):
-        _file(stream, name, size, quarantine)
+        _regular(stream, name, size, quarantine)
     else:
         for _ in stream.blocks(0 if is_folder else size):
             pass
 
 
-def _file(stream: _Stream, name: str, size: int, quarantine: Quarantine) -> None:
+def _regular(stream: _Stream, name: str, size: int, quarantine: Quarantine) -> None:
     limits = quarantine.limits
     if size < 0:
         raise refused("damaged", what=f"{name} has a negative size")
@@ -156,7 +155,7 @@ class _Stream:
     def blocks(self, size: int) -> Iterator[bytes]:
         """`size` bytes in pieces, and the padding behind them passed over."""
         rest = size
-        while rest and (block := self.take(min(BLOCK, rest))):
+        while rest and (block := self.take(min(PIECE, rest))):
             rest -= len(block)
             yield block
         if not rest and size % SECTOR:
@@ -165,7 +164,7 @@ class _Stream:
     def finish(self) -> None:
         """Behind the end mark only padding is allowed, and the compressed stream must be whole."""
         rest = 0
-        while block := self.take(BLOCK):
+        while block := self.take(PIECE):
             rest += len(block)
             if block.strip(b"\0") or rest > 64 << 20:
                 raise refused("trailing_data", what="Bytes")
@@ -176,7 +175,7 @@ class _Stream:
 
     def _more(self) -> bool:
         if self._unpacker is None:
-            self._ready = self._file.read(BLOCK)
+            self._ready = self._file.read(PIECE)
             return bool(self._ready)
         while not self._ready and not self._ended:
             data = b"" if not getattr(self._unpacker, "needs_input", True) else self._read()
@@ -211,7 +210,7 @@ class _Stream:
     def _decompressed(self, data: bytes) -> bytes:
         assert self._unpacker is not None
         try:
-            return self._unpacker.decompress(data, BLOCK)
+            return self._unpacker.decompress(data, PIECE)
         except (zlib.error, EOFError, OSError, ValueError) as error:
             raise refused("damaged", what=str(error)) from error
         except Exception as error:

@@ -10,17 +10,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from bundles.unpacking.limits import Limits
+from bundles.unpacking.limits import PIECE, Limits
 from bundles.unpacking.quarantine import Quarantine
 from bundles.unpacking.refusal import amount, refused
 
-BLOCK = 1 << 18
 END = b"PK\x05\x06"
 END_SIZE = 22
 END64_PLACE = b"PK\x06\x07"
 LOCAL = struct.Struct("<4s5H3I2H")
 UTF8 = 0x800
-KINDS = {
+ZIP_KINDS = {
     stat.S_IFLNK: "link",
     stat.S_IFCHR: "device",
     stat.S_IFBLK: "device",
@@ -38,12 +37,12 @@ def zip_unpack(archive: Path, quarantine: Quarantine, notes: list[str]) -> None:
         except (zipfile.BadZipFile, struct.error, ValueError, NotImplementedError) as error:
             raise refused("damaged", what=str(error)) from error
         with opened:
-            names = _names(opened.infolist(), notes)
+            names = _entry_names(opened.infolist(), notes)
             _directory_judge(opened, names, quarantine)
             places = _layout_judge(file, opened, names)
             for info, name in names:
                 if quarantine.admit(name, info.is_dir() or name.endswith("/")):
-                    blocks = _blocks(file, places[info.header_offset], info, name)
+                    blocks = _contents(file, places[info.header_offset], info, name)
                     quarantine.write(name, blocks, info.file_size, info.compress_size)
 
 
@@ -92,7 +91,7 @@ def _end64(file: BinaryIO, end: int) -> tuple[int, int, int, int]:
     return record[7], record[8], record[9], at
 
 
-def _names(infos: list[zipfile.ZipInfo], notes: list[str]) -> list[tuple[zipfile.ZipInfo, str]]:
+def _entry_names(infos: list[zipfile.ZipInfo], notes: list[str]) -> list[tuple[zipfile.ZipInfo, str]]:
     """Names as text with `/`. Without the UTF-8 flag: UTF-8 if it is that, else code page 437."""
     named = [(info, _name(info, notes)) for info in infos]
     slashes = any("/" in name for _, name in named)
@@ -126,7 +125,7 @@ def _directory_judge(opened: zipfile.ZipFile, names: list[tuple[zipfile.ZipInfo,
             raise refused("encrypted", name=name)
         if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             raise refused("method", name=name, what=str(info.compress_type))
-        kind = KINDS.get(stat.S_IFMT(info.external_attr >> 16)) if info.create_system == 3 else None
+        kind = ZIP_KINDS.get(stat.S_IFMT(info.external_attr >> 16)) if info.create_system == 3 else None
         if kind is not None:
             raise refused(kind, name=name, what=_target(opened, info) if kind == "link" else "")
         total += info.file_size
@@ -182,7 +181,7 @@ def _raw_name(info: zipfile.ZipInfo) -> bytes:
     return info.orig_filename.encode(encoding, "surrogateescape")
 
 
-def _blocks(file: BinaryIO, place: int, info: zipfile.ZipInfo, name: str) -> Iterator[bytes]:
+def _contents(file: BinaryIO, place: int, info: zipfile.ZipInfo, name: str) -> Iterator[bytes]:
     """The entry's contents to the end of its packed bytes, whatever length it names."""
     file.seek(place)
     packed, crc, size = info.compress_size, 0, 0
@@ -190,7 +189,7 @@ def _blocks(file: BinaryIO, place: int, info: zipfile.ZipInfo, name: str) -> Ite
     while packed or (unpacker is not None and unpacker.unconsumed_tail):
         data = unpacker.unconsumed_tail if unpacker is not None else b""
         if not data:
-            data = file.read(min(BLOCK, packed))
+            data = file.read(min(PIECE, packed))
             packed -= len(data)
         if not data:
             raise refused("truncated", what=f"{name} is cut")
@@ -207,6 +206,6 @@ def _blocks(file: BinaryIO, place: int, info: zipfile.ZipInfo, name: str) -> Ite
 
 def _inflated(unpacker: Any, data: bytes, name: str) -> bytes:
     try:
-        return bytes(unpacker.decompress(data, BLOCK))
+        return bytes(unpacker.decompress(data, PIECE))
     except zlib.error as error:
         raise refused("damaged", what=f"{name}: {error}") from error
