@@ -131,7 +131,12 @@ SPECTACULAR_SETTINGS = {
     "SERVE_INCLUDE_SCHEMA": False,
     "SCHEMA_PATH_PREFIX": "/api/v1",
     "SCHEMA_PATH_PREFIX_TRIM": False,
-    "ENUM_NAME_OVERRIDES": {"RunStateEnum": "benchmark.models.RunState", "ModeEnum": "benchmark.models.Mode"},
+    "ENUM_NAME_OVERRIDES": {
+        "RunStateEnum": "benchmark.models.RunState",
+        "SubmissionStateEnum": "grading.models.SubmissionState",
+        "BundleStateEnum": "bundles.models.BundleState",
+        "ModeEnum": "benchmark.models.Mode",
+    },
 }
 API_PER_MINUTE_ANONYMOUS = int(env.number("API_PER_MINUTE_ANONYMOUS", 300, low=0, high=1e6))
 """Requests to the API from one address; 0: no limit."""

@@ -39,6 +39,8 @@ class ApiView(APIView):
     """The permission that a method needs. Without one everybody reads, and nobody writes."""
     scopes: ClassVar[Mapping[str, str]] = {}
     """The scope that a token needs, beside its owner's permission. Reading needs `read` unless told otherwise."""
+    reads_itself: ClassVar[bool] = False
+    """Whether it reads its parameters through what the page reads them through."""
     given: Mapping[str, Any]
     etag: str | None = None
 
@@ -50,7 +52,8 @@ class ApiView(APIView):
         """Raises: APIException: not allowed, too often, a bad parameter, or nothing new."""
         super().initial(request, *args, **kwargs)
         reads = request.method in ("GET", "HEAD")
-        self.given = parameters_read(self.parameters if reads else (), request.query_params)
+        if not (reads and self.reads_itself):
+            self.given = parameters_read(self.parameters if reads else (), request.query_params)
         version = self.version(**kwargs) if reads else None
         if version is None:
             return

@@ -121,7 +121,7 @@ def runs_matching(rows: QuerySet[Run], given: Mapping[str, Any]) -> QuerySet[Run
     """`row` is the standing on the task asked for, else on the run's own; `gain` its improvement."""
     task = given.get("task")
     rows = rows.alias(row=FilteredRelation("standings", condition=Q(standings__task=task if task else F("task"))))
-    rows = rows.alias(gain=F("row__value") - F("row__baseline"))
+    rows = rows.annotate(gain=F("row__value") - F("row__baseline"))
     if task:
         rows = rows.filter(row__isnull=False)
     for name in EXACT:

@@ -2,15 +2,12 @@
 
 from typing import Any
 
-from django.db import transaction
 from drf_spectacular.utils import extend_schema
 from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from benchmark.models import AuditEntry, Run, RunEvent
-from benchmark.services.audit import audit_record
-from benchmark.services.runs import run_cancel, run_create
 from frontend.api.base import ApiView, by_method
 from frontend.api.paging import PAGING, keyset_page
 from frontend.api.run_bodies import RunAgainSerializer, RunCreateSerializer
@@ -18,6 +15,7 @@ from frontend.api.run_rows import order_of, run_facts, run_filters, runs_matchin
 from frontend.api.shapes import RunShape
 from frontend.api.shapes_pages import paged
 from frontend.api.versions import tables_version
+from frontend.starting import run_stop, runs_start
 from grading.models import TaskStanding
 
 OPERATE = "benchmark.operate_run"
@@ -43,10 +41,11 @@ class Runs(ApiView):
 
     @extend_schema(operation_id="runs_start", request=RunCreateSerializer, responses={201: RunShape})
     def post(self, request: Request) -> Response:
-        """Start a run. `GET /queue/cost` tells before what it may use."""
+        """Start a run. `GET /api/v1/queue/cost/` tells before what it may use."""
         body = RunCreateSerializer(data=request.data)
         body.is_valid(raise_exception=True)
-        return _started(self, body.validated_data)
+        (run,) = runs_start(values=body.validated_data, actor=self.person)
+        return Response(run_facts([run.pk])[0], status=status.HTTP_201_CREATED)
 
 
 class RunOne(ApiView):
@@ -72,9 +71,8 @@ class RunCancel(ApiView):
     def post(self, request: Request, slug: str) -> Response:
         """Ask for the end of a run; one that has ended or is being cancelled answers 409."""
         run = self.run(slug)
-        if not run_cancel(run):
+        if not run_stop(run=run, actor=self.person):
             return Response({"detail": f"This run is {run.get_state_display()}."}, status=status.HTTP_409_CONFLICT)
-        audit_record(actor=request.user, action="run.cancel", subject=run)
         return Response(run_facts([run.pk])[0])
 
 
@@ -92,11 +90,5 @@ class RunAgain(ApiView):
         body.is_valid(raise_exception=True)
         names = ("agent", "task", "base_model", "driver", "mode", "budget_s")
         values = {name: getattr(run, name) for name in names} | body.validated_data
-        return _started(self, values, like=run.slug)
-
-
-def _started(view: ApiView, values: dict[str, Any], **audit: Any) -> Response:
-    with transaction.atomic():
-        run = run_create(**values, created_by=view.person)
-        audit_record(actor=view.person, action="run.start", subject=run, **audit)
-    return Response(run_facts([run.pk])[0], status=status.HTTP_201_CREATED)
+        (made,) = runs_start(values=values, actor=self.person, like=run.slug)
+        return Response(run_facts([made.pk])[0], status=status.HTTP_201_CREATED)
