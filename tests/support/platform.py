@@ -71,6 +71,7 @@ class Platform:
             "AGENT2_AGENT_DIRS": str(AGENTS),
             "AGENT2_HEARTBEAT_S": "1",
             "AGENT2_SWEEP_S": "0.5",
+            "AGENT2_API_PER_MINUTE_ANONYMOUS": "0",
             "AGENT2_GRADING_RUNNER": INSTANT,
             "AGENT2_API_PER_MINUTE_ANONYMOUS": "0",
             "DJANGO_SETTINGS_MODULE": "config.settings",
