@@ -42,6 +42,11 @@ class Band:
         return str(self.low) if self.low == self.high else f"{self.low}–{self.high}"
 
 
+def finite(value: float | None) -> float | None:
+    """The number, or None for what a score cannot be: NaN and infinities are no scores."""
+    return value if value is not None and math.isfinite(value) else None
+
+
 def bootstrap(values: Sequence[float]) -> Interval | None:
     """The 95 % percentile bootstrap interval of the mean; None for fewer than two finite values.
 

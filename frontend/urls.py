@@ -14,12 +14,20 @@ from frontend.views import (
     run_record,
     run_start,
     runs,
+    tasks,
     trace,
     trace_event,
 )
 
 urlpatterns = [
     path("", leaderboard.leaderboard_page, name="leaderboard"),
+    path("leaderboard.csv", leaderboard.leaderboard_csv, name="leaderboard-csv"),
+    path("leaderboard.json", leaderboard.leaderboard_json, name="leaderboard-json"),
+    path("leaderboard.tex", leaderboard.leaderboard_tex, name="leaderboard-tex"),
+    path("tasks/", tasks.task_list, name="task-list"),
+    path("tasks/designs.json", tasks.task_designs, name="task-designs"),
+    path("tasks/<slug:task_id>/", tasks.task, name="task"),
+    path("tasks/<slug:task_id>/scores.json", tasks.task_scores, name="task-scores"),
     path("runs/", runs.run_list, name="run-list"),
     path("runs/new", run_start.run_new, name="run-new"),
     path("runs/new/cost/", run_start.run_cost_piece, name="run-cost"),

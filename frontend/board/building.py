@@ -7,8 +7,9 @@ from urllib.parse import urlencode
 
 from benchmark.services.protocols import protocol_is_ranked
 from frontend.board.filters import Filters
-from frontend.board.grouping import columns_of, counted_of, digests_of, groups_of, short
-from frontend.board.known_tasks import known_tasks, level_of, task_metric, task_place, task_title
+from frontend.board.grouping import column_of, columns_of, counted_of, digests_of, groups_of, short
+from frontend.board.known_tasks import known_tasks, task_place
+from frontend.board.notes import noted
 from frontend.board.parameters import budget_text
 from frontend.board.picking import picks_of
 from frontend.board.reading import Part
@@ -58,7 +59,7 @@ def _group(kind: Kind, parts: Sequence[Part], columns: tuple[Column, ...], filte
         origins = sorted({origin for part in own.values() for origin in part.origins})
         trusts = sorted({trust for part in own.values() for trust in part.trusts})
         rows.append(Row(stack, cells, counted, tuple(origins), tuple(trusts)))
-    ranked = _starred(_ranked(rows))
+    ranked, notes = noted(_starred(_ranked(rows)))
     return Group(
         kind=kind,
         columns=columns,
@@ -66,6 +67,7 @@ def _group(kind: Kind, parts: Sequence[Part], columns: tuple[Column, ...], filte
         baselines=baselines,
         rows=tuple(rows_sorted(ranked, columns, filters.sort)),
         picks=tuple(picks_of(ranked)) if not filters.sort else (),
+        notes=notes,
     )
 
 
@@ -162,7 +164,7 @@ def _unranked(parts: Sequence[Part]) -> list[Unranked]:
     ordered = sorted(parts, key=lambda part: (task_place(part.task), part.protocol, part.stack))
     return [
         Unranked(
-            Column(part.task, task_title(part.task), level_of(part.task), task_metric(part.task)),
+            column_of(part.task),
             part.stack,
             _cell(part.task, part, part.protocol, part.kind),
         )

@@ -124,8 +124,12 @@ class Filters:
         return found
 
     def standings(self) -> Q:
-        """The condition on standings, each a run on a task."""
-        found = self.runs("run__") & Q(run__hidden=False)
+        """The condition on what may be ranked: standings, each a run on a task, of runs that are not hidden."""
+        return self.results() & Q(run__hidden=False)
+
+    def results(self) -> Q:
+        """The condition on standings, whoever may see them."""
+        found = self.runs("run__")
         if self.task:
             found &= Q(task__in=self.task)
         if self.level:

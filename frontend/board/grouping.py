@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from frontend.board.filters import Filters
-from frontend.board.known_tasks import level_of, task_metric, task_place, task_title
+from frontend.board.known_tasks import is_known, level_of, task_metric, task_place, task_title
 from frontend.board.reading import Part
 from frontend.board.rows import Column, Kind
 from frontend.published import designs
@@ -29,7 +29,11 @@ def columns_of(found: set[str], filters: Filters) -> tuple[Column, ...]:
     """All six tasks of the benchmark as soon as one of them was run, and whatever else was."""
     six = set(designs()) if found & set(designs()) else set()
     shown = sorted((task for task in found | six if filters.shows_task(task)), key=task_place)
-    return tuple(Column(task, task_title(task), level_of(task), task_metric(task)) for task in shown)
+    return tuple(map(column_of, shown))
+
+
+def column_of(task: str) -> Column:
+    return Column(task, task_title(task), level_of(task), task_metric(task), is_known(task))
 
 
 def groups_of(parts: Sequence[Part]) -> list[tuple[Kind, list[Part]]]:

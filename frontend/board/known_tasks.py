@@ -4,6 +4,14 @@ from benchmark.catalogue import tasks
 from frontend.published import designs
 
 LEVELS = ("L1", "L2", "L3")
+SHARES = {
+    "gsm8k": "maths, % right",
+    "humaneval": "code, % passed",
+    "alpacaeval": "judged win rate",
+    "alfworld": "household, % won",
+    "webshop": "shopping, % won",
+    "deepsearchqa": "search, % right",
+}
 LEVEL_WORDS = {"L1": "rule-based, one answer", "L2": "judged", "L3": "interactive, many steps"}
 
 
@@ -28,10 +36,15 @@ def task_title(task: str) -> str:
 def task_metric(task: str) -> str:
     """What its score is a share of, in a few words."""
     found = tasks().get(task)
-    return found.metric if found else ""
+    return SHARES.get(task) or (found.metric.lower() if found else "")
 
 
 def task_place(task: str) -> tuple[str, int, str]:
     """For sorting columns: by level, the six first, then by title."""
     six = list(designs())
     return level_of(task) or "L9", six.index(task) if task in six else len(six), task_title(task)
+
+
+def is_known(task: str) -> bool:
+    """Whether it is installed, or one of the six."""
+    return task in tasks() or task in designs()

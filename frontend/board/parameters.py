@@ -27,6 +27,7 @@ PARAMETERS = {**{name: name for name in (*MANY, *ONE)}, "since": "from", "until"
 TEXT_MOST, VALUES_MOST, PARAMETERS_MOST, WORDS_MOST = 200, 20, 60, 8
 BUDGET = re.compile(r"([0-9]{1,7})(s|m|h)")
 SECONDS = {"s": 1, "m": 60, "h": 3600}
+UNIT_WORDS = {"s": "s", "m": "min", "h": "h"}
 SORT = re.compile(r"-?[A-Za-z0-9_.-]{1,64}")
 LAST_YEAR = 9000
 
@@ -43,6 +44,12 @@ def budget_text(budget_s: int) -> str:
     """`12h`, `7m`, `90s`: the largest unit that divides it."""
     unit = next(unit for unit in ("h", "m", "s") if budget_s % SECONDS[unit] == 0)
     return f"{budget_s // SECONDS[unit]}{unit}"
+
+
+def budget_words(budget_s: int) -> str:
+    """`12 h`, `7 min`, `90 s`."""
+    text = budget_text(budget_s)
+    return f"{text[:-1]} {UNIT_WORDS[text[-1]]}"
 
 
 def field_read(field: str, values: list[str]) -> object:

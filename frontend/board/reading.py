@@ -1,7 +1,6 @@
 """Reads standings for a board: a row for each stack, task and protocol, added up in the database."""
 
 import json
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,6 +12,7 @@ from django.db.models.fields.json import KeyTextTransform
 from benchmark.models import Origin
 from frontend.board.filters import Filters
 from frontend.board.rows import Flag, Kind, Stack
+from frontend.statistics import finite
 from grading.models import TaskStanding
 
 FLAGS_MOST = 200
@@ -30,7 +30,8 @@ class Floats(Aggregate):
         return self.as_sql(compiler, connection, function="json_group_array", **extra_context)
 
     def convert_value(self, value: Any, expression: Any, connection: Any) -> list[float | None]:
-        return json.loads(value) if isinstance(value, str) else list(value or [])
+        """SQLite answers with JSON, in which some of its versions write infinity in their own way."""
+        return json.loads(value.replace("Inf", "Infinity")) if isinstance(value, str) else list(value or [])
 
 
 @dataclass
@@ -115,11 +116,6 @@ def _add(part: Part, row: dict[str, Any]) -> None:
             part.errors.append(finite(error))
     part.origins.add(row["made"])
     part.trusts.add(row["trust"])
-
-
-def finite(value: float | None) -> float | None:
-    """The number, or None for what a score cannot be."""
-    return value if value is not None and math.isfinite(value) else None
 
 
 def _add_flags(parts: Iterable[Part], filters: Filters) -> None:

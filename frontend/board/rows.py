@@ -115,6 +115,8 @@ class Column:
     title: str
     level: str
     metric: str
+    known: bool = True
+    """Whether it has a page."""
 
 
 @dataclass(frozen=True)
@@ -182,6 +184,15 @@ class Group:
         return list(dict.fromkeys(protocol for protocol in self.protocols if protocol))
 
     @property
+    def budgets(self) -> list[int]:
+        """Of its rows, in seconds, the shortest first."""
+        return sorted({row.stack.budget_s for row in self.rows})
+
+    @property
+    def any_ranked(self) -> bool:
+        return any(row.band for row in self.rows)
+
+    @property
     def single(self) -> bool:
         """Whether no cell rests on more than one run."""
         return all(cell.runs <= 1 for row in self.rows for cell in row.cells)
@@ -206,6 +217,12 @@ class Panel:
     columns: tuple[Column, ...]
     groups: tuple[Group, ...]
     unranked: tuple[Unranked, ...] = field(default=())
+
+    @property
+    def counted(self) -> list[Column]:
+        """The columns that the mean is over."""
+        row = next((row for group in self.groups for row in group.rows), None)
+        return [c for c, counts in zip(self.columns, row.counted, strict=True) if counts] if row else []
 
     @property
     def levels(self) -> list[tuple[str, int]]:

@@ -5,14 +5,15 @@ from typing import Any
 from django import template
 
 from frontend import formats
+from frontend.agent_titles import agent_title
 from frontend.best_so_far import Point
-from frontend.leaderboard_rows import Cell, Column, Panel, Row
 from frontend.run_methods import MethodCell
 from frontend.run_page import RunPage
 
 register = template.Library()
 for _name in ("score", "gain", "direction", "clock", "ago", "count", "plural", "within_noise", "heat"):
     register.filter(_name, getattr(formats, _name))
+register.filter("agent_title", agent_title)
 register.filter("hours", formats.hours)
 register.filter("length_of", formats.length)
 
@@ -21,12 +22,6 @@ register.filter("length_of", formats.length)
 def state_class(state: str) -> str:
     """The CSS class of a state."""
     return state.replace("_", "-")
-
-
-@register.filter
-def across(row: Row, panel: Panel) -> list[tuple[Column, Cell]]:
-    """A row's cells with their columns."""
-    return list(zip(panel.columns, row.cells, strict=True))
 
 
 @register.filter

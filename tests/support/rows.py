@@ -8,13 +8,13 @@ from django.utils import timezone
 from benchmark.models import Run, RunState, secret_hash
 from grading.models import Baseline, Evaluation, EvaluationState, Submission, SubmissionState, Verdict
 from grading.services.places import engine_in_force
-from grading.services.standings import standing_rebuild
+from grading.services.standings import standing_open, standing_rebuild
 
 SECRET = "run-secret"
 
 
 def run_row(**values: Any) -> Run:
-    """A running run with an hour of budget."""
+    """A running run with an hour of budget, and where it stands."""
     now = timezone.now()
     facts: dict[str, Any] = {
         "agent": "example",
@@ -31,7 +31,9 @@ def run_row(**values: Any) -> Run:
         "lease": "lease",
         "sandbox": "bubblewrap",
     }
-    return Run.objects.create(**facts | values)
+    run = Run.objects.create(**facts | values)
+    standing_open(run)
+    return run
 
 
 def evaluation_row(run: Run, digest: str, **values: Any) -> Evaluation:

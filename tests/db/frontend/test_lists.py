@@ -36,17 +36,20 @@ def test_filters_are_in_the_address_and_an_unknown_value_finds_nothing(anonymous
     assert "<script>" not in empty.replace('<script src="', "").replace('<script type="module"', "")
 
 
-def test_pages_keep_the_filter_and_take_any_number(anonymous: Client, django_assert_max_num_queries: Any) -> None:
+def test_pages_keep_the_filter_and_a_missing_page_is_said(
+    anonymous: Client, django_assert_max_num_queries: Any
+) -> None:
     runs = [run_row(agent="many") for _ in range(60)]
-    with django_assert_max_num_queries(6):
+    with django_assert_max_num_queries(7):
         first = anonymous.get("/runs/?agent=many").content.decode()
-    assert "60 runs match" in first
+    assert "60 results match" in first
     assert "agent=many&amp;page=2" in first
     assert runs[-1].slug in first
     assert runs[0].slug not in first
-    assert runs[0].slug in anonymous.get("/runs/?agent=many&page=99").content.decode()
-    assert anonymous.get("/runs/?page=x").status_code == 200
-    assert anonymous.get("/runs/?agent=%00&page=-1").status_code == 200
+    assert runs[0].slug in anonymous.get("/runs/?agent=many&page=3").content.decode()
+    for page in ("x", "-1", "0", "99", "9" * 30, "²"):
+        answer = anonymous.get("/runs/", {"agent": "many", "page": page})
+        assert (answer.status_code, "<code>page</code>" in answer.content.decode()) == (400, True)
 
 
 def test_one_odd_run_does_not_break_a_list(anonymous: Client) -> None:
@@ -127,5 +130,5 @@ def test_a_fault_of_the_server_is_said_in_the_sites_style(anonymous: Client, mon
 def test_the_navigation_shows_only_pages_that_exist(operator: Client) -> None:
     page = operator.get("/").content.decode().split("<nav", 1)[1].split("</nav>")[0]
     links = [part.split('"')[0] for part in page.split('href="')[1:]]
-    assert len(links) == 4
+    assert len(links) >= 4
     assert all(operator.get(link).status_code == 200 for link in links)
