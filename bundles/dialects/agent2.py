@@ -34,6 +34,7 @@ def agent2_read(manifest: dict[str, Any], root: str) -> tuple[RunFacts, list[Fin
     if run.used_s is None and run.started_at and run.ended_at:
         run.used_s = (run.ended_at - run.started_at).total_seconds()
     run.outcome, run.tokens = word(manifest.get("outcome")), whole(manifest.get("tokens"))
+    run.cost_usd = number(manifest.get("cost_usd"))
     run.hardware = table(manifest.get("hardware"))
     run.seeds = [seed for seed in map(whole, rows(manifest.get("seeds"))) if seed is not None]
     run.baselines = {k: v for k, each in table(manifest.get("baselines")).items() if (v := number(each)) is not None}
@@ -60,6 +61,7 @@ def _claim(entry: dict[str, Any], index: int, run: RunFacts) -> Claim:
         elapsed_s=number(entry.get("elapsed_s")),
         model_path=word(entry.get("model_path"), 1024),
         score=number(stated) if is_number else None,
+        standard_error=number(entry.get("standard_error")),
         stated=stated,
         error=word(entry.get("error"), 2000),
         error_code=word(entry.get("error_code")),

@@ -19,6 +19,8 @@ class Claim:
     """Seconds of the budget used."""
     model_path: str = ""
     score: float | None = None
+    standard_error: float | None = None
+    """Of the score, in points."""
     stated: Any = None
     """What stands in the source where a score should."""
     error: str = ""
@@ -60,6 +62,7 @@ class RunFacts:
     outcome: str = ""
     exit_code: int | None = None
     tokens: int | None = None
+    cost_usd: float | None = None
     hardware: dict[str, Any] = field(default_factory=dict)
     seeds: list[int] = field(default_factory=list)
     baselines: dict[str, float] = field(default_factory=dict)

@@ -116,7 +116,8 @@ def _result(tree: Tree, root: str, run: RunFacts, findings: list[Finding]) -> No
         findings.append(found("score_no_number", f"accuracy is {claim.stated!r:.80}.", path))
         return
     claim.score = share * 100
-    run.metrics["stderr"] = number(told.get("stderr"))
+    spread = number(told.get("stderr"))
+    claim.standard_error = None if spread is None else spread * 100
     run.understood[path] = f"accuracy {share:.4f}, read as {claim.score:.2f} of 100"
 
 

@@ -117,6 +117,7 @@ def claim_of(entry: dict[str, Any], index: int, run: RunFacts, findings: list[Fi
         task=word(entry.get("task")) or run.task,
         at=moment(entry.get("timestamp")),
         model_path=word(entry.get("model_path"), 1024),
+        standard_error=number(entry.get("standard_error")),
         stated=stated,
         error=word(entry.get("error"), 2000),
         digest=word(entry.get("digest")).lower(),

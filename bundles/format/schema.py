@@ -23,7 +23,7 @@ def _or_null(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 _SCORE = {"type": "number", "minimum": 0, "maximum": 100}
-_SECONDS = {"type": "number", "minimum": 0}
+_AMOUNT = {"type": "number", "minimum": 0}
 _COUNT = {"type": "integer", "minimum": 0}
 _TIME = _text(40, pattern=TIME)
 _SHA256 = _text(64, pattern=SHA256)
@@ -36,11 +36,12 @@ _SUBMISSION = _object(
     elapsed_s=_or_null({"type": "number"}),
     model_path=_text(1024),
     score=_or_null(_SCORE),
+    standard_error={**_or_null(_AMOUNT), "description": "Of the score, in points."},
     improvement=_or_null({"type": "number"}),
     error=_text(2000),
     error_code=_text(64),
     digest=_or_null(_SHA256),
-    grading_s=_or_null(_SECONDS),
+    grading_s=_or_null(_AMOUNT),
     tokens=_or_null(_COUNT),
     same_as=_or_null({"type": "integer", "minimum": 1}),
     method=_text(40),
@@ -77,7 +78,11 @@ MANIFEST_SCHEMA: dict[str, Any] = {
         ("format", "version", "task", "agent", "base_model", "submissions", "files"),
         format={"type": "string", "enum": [FORMAT]},
         version=_text(10, pattern=r"^1\.\d+$"),
-        layout={"type": "string", "enum": list(LAYOUTS), "description": "In which layout the files lie."},
+        layout={
+            "type": "string",
+            "enum": list(LAYOUTS),
+            "description": "The program whose run directory it was made from.",
+        },
         created_by=_text(),
         run=_text(300, description="The run's name where it was made."),
         task=_text(64, minLength=1),
@@ -89,12 +94,13 @@ MANIFEST_SCHEMA: dict[str, Any] = {
             ("name",), name=_text(256, minLength=1), revision=_or_null(_text(128)), digest=_or_null(_text(64))
         ),
         mode={"type": "string", "enum": list(MODES)},
-        budget_s=_or_null(_SECONDS),
-        used_s=_or_null(_SECONDS),
+        budget_s=_or_null(_AMOUNT),
+        used_s=_or_null(_AMOUNT),
         started_at=_or_null(_TIME),
         ended_at=_or_null(_TIME),
         outcome={"type": "string", "enum": list(OUTCOMES)},
         tokens=_or_null(_COUNT),
+        cost_usd=_or_null(_AMOUNT),
         hardware=_HARDWARE,
         seeds={"type": "array", "maxItems": 100, "items": {"type": "integer"}},
         baselines={"type": "object", "maxProperties": 32, "additionalProperties": _SCORE},

@@ -135,7 +135,7 @@ def pack(chosen: Chosen, out: Path, masker: PlainMasker | None, progress: Any = 
                     progress(at + 1, len(chosen.files), entry["path"])
             chosen.run.redactions = redactions
             manifest = manifest_of(chosen.run, entries, layout=chosen.layout, created_by=PACKER)
-            archive.writestr(_info(MANIFEST), json.dumps(manifest, ensure_ascii=False, indent=1) + "\n")
+            archive.writestr(zip_info(MANIFEST), json.dumps(manifest, ensure_ascii=False, indent=1) + "\n")
         part.replace(out)
     finally:
         part.unlink(missing_ok=True)
@@ -148,7 +148,7 @@ def pack(chosen: Chosen, out: Path, masker: PlainMasker | None, progress: Any = 
 
 def _write(archive: zipfile.ZipFile, file: dict[str, Any], masker: PlainMasker | None) -> tuple[dict[str, Any], int]:
     digest, size, count = hashlib.sha256(), 0, 0
-    with open(file["source"], "rb") as source, archive.open(_info(file["path"]), "w", force_zip64=True) as target:
+    with open(file["source"], "rb") as source, archive.open(zip_info(file["path"]), "w", force_zip64=True) as target:
         for block, masked in masker.stream(source) if masker is not None else _plain(source):
             digest.update(block)
             size += len(block)
@@ -163,7 +163,7 @@ def _plain(source: Any) -> Iterator[tuple[bytes, int]]:
         yield block, 0
 
 
-def _info(path: str) -> zipfile.ZipInfo:
+def zip_info(path: str) -> zipfile.ZipInfo:
     info = zipfile.ZipInfo(path, DATE)
     info.external_attr = 0o100644 << 16
     info.compress_type = zipfile.ZIP_DEFLATED

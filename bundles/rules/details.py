@@ -11,7 +11,7 @@ from bundles.dialects.facts import RunFacts
 FILLED = frozenset(
     {"task", "tasks", "protocol", "agent", "agent_version", "driver", "driver_version", "base_model", "mode"}
     | {"base_revision", "base_digest", "budget_s", "hardware", "seeds", "baselines", "contact", "licence", "outcome"}
-    | {"started_at", "ended_at", "used_s", "tokens", "run"}
+    | {"started_at", "ended_at", "used_s", "tokens", "cost_usd", "run"}
 )
 
 
