@@ -6,12 +6,14 @@ from concurrent.futures import ALL_COMPLETED, FIRST_COMPLETED, Future, ThreadPoo
 from types import TracebackType
 from typing import Protocol, Self
 
-from benchmark.tasks.contract import Evaluator, Outcome, Prompt
+from benchmark.tasks.contract import Evaluator, Outcome
+from grading.runner.engines.protocol import Request
 
 GATHER_S = 1.0
 """An engine with nothing to do waits this long for further prompts after the first, so that its batch is full."""
 
-Step = Prompt | Outcome
+Step = Request | Outcome
+"""Encoding a prompt takes milliseconds of a core: it belongs to advancing, so that the engine need not wait for it."""
 Advance = Callable[[], Step]
 
 

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol
 
 from benchmark.tasks.contract import Prompt, Turn
@@ -85,11 +86,14 @@ class PromptEncoder:
     def _plain(self, text: str) -> tuple[int, ...]:
         """With the tokenizer's own beginning, written once, and without an end."""
         bare = tuple(self._tokenizer.encode(text, add_special_tokens=False))
-        whole = tuple(self._tokenizer.encode(text, add_special_tokens=True))
+        return (*self._beginning, *bare) if bare[:1] != self._beginning else bare
+
+    @cached_property
+    def _beginning(self) -> tuple[int, ...]:
+        """What the tokenizer writes before any text: its beginning of a sequence, or nothing."""
         bos = self._tokenizer.bos_token_id
-        if bos is not None and whole[:1] == (bos,) and bare[:1] != (bos,):
-            return (bos, *bare)
-        return bare
+        begins = bos is not None and self._tokenizer.encode("a", add_special_tokens=True)[:1] == [bos]
+        return (bos,) if begins else ()
 
     def _check(self, tokens: tuple[int, ...], text: str) -> None:
         if text and not tokens:

@@ -49,6 +49,8 @@ class Asked:
     tokens: int
     own_words: bool
     """The checkpoint's own words go on, not the policy's."""
+    device: str = "cpu"
+    dtype: str = "float32"
 
 
 class Guided:
@@ -87,51 +89,70 @@ def every_nth(items: Sequence[Item], count: int) -> list[Item]:
 
 
 @contextmanager
-def ready(asked: Asked) -> Iterator[tuple[Evaluator, list[Item], Engine, PromptEncoder]]:
-    """Everything loaded and tried with one prompt."""
+def episodes(asked: Asked) -> Iterator[tuple[Evaluator, list[Item]]]:
+    """The task's evaluator and as many of its items as are asked for."""
     folder = Path(asked.folder)
     with opened(asked.task, folder, Bounds(asked.steps, asked.tokens)) as plain:
         evaluator = plain if asked.own_words else Guided(asked.task, plain)
-        items = every_nth(evaluator.items(folder), asked.items)
-        spec = RunnerSpec(
-            protocol=evaluator.protocol,
-            task_dir="",
-            held_out=asked.folder,
-            checkpoint=asked.checkpoint,
-            reference=asked.checkpoint,
-            engine=asked.engine,
-            batch_size=asked.at_a_time,
-        )
-        renderer = load_renderer(Path(asked.checkpoint))
-        checkpoint = open_checkpoint(Path(asked.checkpoint), renderer)
-        decoder = Decoder(checkpoint.tokenizer, StopTokens.read(checkpoint.path, checkpoint.tokenizer).ids)
-        limit = ContextLimit.choose(None, checkpoint.positions)
-        encoder = PromptEncoder(renderer, checkpoint.tokenizer, limit, checkpoint.rows)
-        engine = start_engine(spec, checkpoint, decoder, limit.tokens)
-        _, request = encoder.encode(first_prompt(evaluator, items[0]), first=True)
-        engine.probe(request.tokens if request else ())
-        yield evaluator, items, engine, encoder
+        yield evaluator, every_nth(evaluator.items(folder), asked.items)
+
+
+def started(asked: Asked, evaluator: Evaluator, item: Item) -> tuple[Engine, PromptEncoder]:
+    """The engine, loaded and tried with the item's first prompt."""
+    spec = RunnerSpec(
+        protocol=evaluator.protocol,
+        task_dir="",
+        held_out=asked.folder,
+        checkpoint=asked.checkpoint,
+        reference=asked.checkpoint,
+        engine=asked.engine,
+        batch_size=asked.at_a_time,
+        device=asked.device,
+        dtype=asked.dtype,
+    )
+    renderer = load_renderer(Path(asked.checkpoint))
+    checkpoint = open_checkpoint(Path(asked.checkpoint), renderer)
+    decoder = Decoder(checkpoint.tokenizer, StopTokens.read(checkpoint.path, checkpoint.tokenizer).ids)
+    limit = ContextLimit.choose(None, checkpoint.positions)
+    encoder = PromptEncoder(renderer, checkpoint.tokenizer, limit, checkpoint.rows)
+    engine = start_engine(spec, checkpoint, decoder, limit.tokens)
+    _, request = encoder.encode(first_prompt(evaluator, item), first=True)
+    engine.probe(request.tokens if request else ())
+    return engine, encoder
 
 
 def measure(asked: Asked) -> dict[str, Any]:
     """Seconds, and what was done in them."""
-    with ready(asked) as (evaluator, items, engine, encoder):
+    with episodes(asked) as (evaluator, items):
+        engine, encoder = started(asked, evaluator, items[0])
         if asked.way == "engine":
             return engine_alone(evaluator, items, engine, encoder)
-        in_flight = 1 if asked.way == "alone" else asked.at_a_time
-        warm_up(evaluator, items[0], in_flight)
-        records: list[Record] = []
-        started = time.monotonic()
-        EpisodeDriver(engine, encoder, evaluator, in_flight).play(items, records.append)
-        seconds = time.monotonic() - started
+        seconds, records = played(evaluator, items, engine, encoder, 1 if asked.way == "alone" else asked.at_a_time)
     told = {record.item_id: record.outputs for record in records}
+    return {
+        **counts(seconds, records),
+        "outputs": {item: hashlib.sha256("\0".join(texts).encode()).hexdigest() for item, texts in told.items()},
+        **engine.metrics(),
+    }
+
+
+def played(
+    evaluator: Evaluator, items: Sequence[Item], engine: Engine, encoder: PromptEncoder, in_flight: int
+) -> tuple[float, list[Record]]:
+    """Seconds of playing the items, and their records."""
+    warm_up(evaluator, items[0], min(in_flight, len(items)))
+    records: list[Record] = []
+    began = time.monotonic()
+    EpisodeDriver(engine, encoder, evaluator, in_flight).play(items, records.append)
+    return time.monotonic() - began, records
+
+
+def counts(seconds: float, records: Sequence[Record]) -> dict[str, float]:
     return {
         "seconds": seconds,
         "episodes": len(records),
         "prompts": sum(len(record.outputs) for record in records),
         "tokens": sum(record.tokens for record in records),
-        "outputs": {item: hashlib.sha256("\0".join(texts).encode()).hexdigest() for item, texts in told.items()},
-        **engine.metrics(),
     }
 
 
@@ -139,7 +160,7 @@ def engine_alone(evaluator: Evaluator, items: Sequence[Item], engine: Engine, en
     """The first prompts of all items as one list: vLLM's own `LLM.generate`, or the engine's batch without episodes."""
     encoded = [encoder.encode(first_prompt(evaluator, item), first=True)[1] for item in items]
     requests: list[Request] = [request for request in encoded if request is not None]
-    vllm: Any = getattr(getattr(engine, "_engine", None), "_llm", None)
+    vllm = vllm_of(engine)
     if vllm is not None:
         generated(vllm, engine.sampling, [replace(requests[0], max_tokens=1)])  # what is set up at the first call
     started = time.monotonic()
@@ -147,6 +168,11 @@ def engine_alone(evaluator: Evaluator, items: Sequence[Item], engine: Engine, en
     seconds = time.monotonic() - started
     count = len(requests)
     return {"seconds": seconds, "episodes": count, "prompts": count, "tokens": tokens, "outputs": {}}
+
+
+def vllm_of(engine: Engine) -> Any:
+    """vLLM's own `LLM` behind the engine, None behind another."""
+    return getattr(getattr(engine, "_engine", None), "_llm", None)
 
 
 def generated(vllm: Any, sampling: Mapping[str, Any], requests: Sequence[Request]) -> int:

@@ -1,5 +1,10 @@
-"""A random checkpoint for measuring, with a tokenizer that knows the tasks' words: prompts get a usual length."""
+"""A random checkpoint for measuring, with a tokenizer that knows the tasks' words: prompts get a usual length.
 
+`python -m perf.rollouts.random_checkpoint FOLDER TOKENIZER [DEVICE]` writes one of seven billion parameters with the
+tokenizer of the folder TOKENIZER.
+"""
+
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -47,3 +52,36 @@ def random_checkpoint(folder: Path, texts: Iterable[str]) -> Path:
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return folder
+
+
+def large_checkpoint(folder: Path, tokenizer: Path, device: str = "cuda") -> Path:
+    """Random weights in the shape of Qwen2.5-7B in bfloat16, 15 GB, made on `device`; another model's tokenizer."""
+    import torch
+    from transformers import AutoTokenizer, Qwen2Config, Qwen2ForCausalLM
+
+    known = AutoTokenizer.from_pretrained(tokenizer)
+    config = Qwen2Config(
+        vocab_size=152064,
+        hidden_size=3584,
+        intermediate_size=18944,
+        num_hidden_layers=28,
+        num_attention_heads=28,
+        num_key_value_heads=4,
+        max_position_embeddings=32768,
+        tie_word_embeddings=False,
+        bos_token_id=known.bos_token_id,
+        eos_token_id=known.eos_token_id,
+        pad_token_id=known.pad_token_id,
+        dtype="bfloat16",
+    )
+    torch.manual_seed(0)
+    torch.set_default_dtype(torch.bfloat16)
+    with torch.device(device):
+        model = Qwen2ForCausalLM(config)
+    model.save_pretrained(folder)
+    known.save_pretrained(folder)
+    return folder
+
+
+if __name__ == "__main__":
+    large_checkpoint(Path(sys.argv[1]), Path(sys.argv[2]), *sys.argv[3:])
