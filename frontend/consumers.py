@@ -28,14 +28,16 @@ log = logging.getLogger(__name__)
 
 
 class RunConsumer(AsyncJsonWebsocketConsumer):
-    """One watcher of one run. Runs are public: whoever may see the page may watch."""
+    """One watcher of one run. Whoever may see its page may watch."""
 
     run_id: int | None = None
     follower: "asyncio.Task[None] | None" = None
 
     async def connect(self) -> None:
         self.bell = asyncio.Event()
-        self.run_id = await database_sync_to_async(run_find)(self.scope["url_route"]["kwargs"]["slug"])
+        self.run_id = await database_sync_to_async(run_find)(
+            self.scope["url_route"]["kwargs"]["slug"], self.scope.get("user")
+        )
         await self.accept()
         if self.run_id is None:
             await self.close(code=UNKNOWN_RUN)

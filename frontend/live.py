@@ -18,9 +18,9 @@ class Pulse:
     terminal: bool
 
 
-def run_find(slug: str) -> int | None:
-    """The id of the run that everybody may watch, or None."""
-    return Run.objects.filter(slug=slug).values_list("pk", flat=True).first()
+def run_find(slug: str, person: Any) -> int | None:
+    """The id of the run that this person may watch, or None."""
+    return Run.objects.visible_to(person).filter(slug=slug).values_list("pk", flat=True).first()
 
 
 def pulse(run_id: int) -> Pulse | None:

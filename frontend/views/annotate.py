@@ -10,6 +10,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from benchmark.models import Run
+from frontend.access import run_seen
 from frontend.annotate_access import (
     MAKE_QUEUES,
     adjudicators_only,
@@ -73,7 +74,7 @@ def queue_next(request: HttpRequest, pk: int) -> HttpResponse:
 @annotators_only
 @require_http_methods(["GET", "HEAD", "POST"])
 def run_annotate(request: HttpRequest, slug: str) -> HttpResponse:
-    run, user = get_object_or_404(Run, slug=slug), annotator(request)
+    run, user = run_seen(request, slug), annotator(request)
     if request.method == "POST":
         return _label_stored(request, run)
     asked = request.GET.get("revises", "")
@@ -115,7 +116,7 @@ def _form(request: HttpRequest, run: Run, form: AnnotationForm, status: int = 20
 @annotators_only
 @require_POST
 def run_annotate_submit(request: HttpRequest, slug: str) -> HttpResponse:
-    run = get_object_or_404(Run, slug=slug)
+    run = run_seen(request, slug)
     try:
         done = labels_submit(author=annotator(request), run=run)
     except ValidationError as error:
@@ -127,7 +128,7 @@ def run_annotate_submit(request: HttpRequest, slug: str) -> HttpResponse:
 @annotators_only
 @require_POST
 def run_annotate_release(request: HttpRequest, slug: str) -> HttpResponse:
-    run = get_object_or_404(Run, slug=slug)
+    run = run_seen(request, slug)
     gone = claim_release(run=run, author=annotator(request))
     messages.info(request, f"You gave {run.slug} back." if gone else "A run that you have labelled stays with you.")
     return redirect("annotate")
@@ -137,7 +138,7 @@ def run_annotate_release(request: HttpRequest, slug: str) -> HttpResponse:
 @adjudicators_only
 @require_POST
 def run_adjudicate(request: HttpRequest, slug: str) -> HttpResponse:
-    run = get_object_or_404(Run, slug=slug)
+    run = run_seen(request, slug)
     types = [NUMBERED[key].value for key in request.POST.getlist("types") if key in NUMBERED]
     note = request.POST.get("note", "")
     try:

@@ -5,10 +5,11 @@ from django.contrib.auth.decorators import login_required, permission_required
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
 from benchmark.models import Run
+from frontend.access import run_seen
 from frontend.annotate_access import may_see_failures
 from frontend.run_diff import code_diff
 from frontend.run_methods import method_class
@@ -22,7 +23,7 @@ LABEL = "traces.label_run"
 
 @require_safe
 def run_report(request: HttpRequest, slug: str) -> HttpResponse:
-    run = get_object_or_404(Run, slug=slug)
+    run = run_seen(request, slug)
     disposition = {"Content-Disposition": f'attachment; filename="{run.slug}-report.md"'}
     text = run_account(run).report(withhold_failures=not may_see_failures(request.user, run))
     return HttpResponse(text, content_type="text/markdown; charset=utf-8", headers=disposition)
@@ -31,7 +32,7 @@ def run_report(request: HttpRequest, slug: str) -> HttpResponse:
 @require_safe
 def run_diff(request: HttpRequest, slug: str, a: int, b: int) -> HttpResponse:
     """From submission `a` to `b`; 0 is the empty folder. `?part=1` gives the fragment alone."""
-    run = get_object_or_404(Run, slug=slug)
+    run = run_seen(request, slug)
     diff = code_diff(run, a, b)
     if diff is None:
         raise Http404(f"No code was kept of submission {a} or {b}.")
@@ -42,7 +43,7 @@ def run_diff(request: HttpRequest, slug: str, a: int, b: int) -> HttpResponse:
 @require_safe
 def run_labels(request: HttpRequest, slug: str, number: int) -> HttpResponse:
     """Every label that a submission was given, and its code's listing."""
-    run = get_object_or_404(Run, slug=slug)
+    run = run_seen(request, slug)
     if not 1 <= number <= run.submission_count:
         raise Http404("No such submission.")
     return render(request, "frontend/labels.html", _labels(request, run, number))
@@ -64,7 +65,7 @@ def _labels(request: HttpRequest, run: Run, number: int) -> dict[str, object]:
 @permission_required(LABEL, raise_exception=True)
 @require_http_methods(["POST"])
 def run_label_correct(request: HttpRequest, slug: str, number: int) -> HttpResponse:
-    run = get_object_or_404(Run, slug=slug)
+    run = run_seen(request, slug)
     assert isinstance(request.user, User)
     given, reason = request.POST.get("methods", ""), request.POST.get("reason", "")
     words = [word.strip() for word in given.replace("→", ",").split(",") if word.strip()]

@@ -1,11 +1,11 @@
 """The trace explorer: its page, and the rows, matches and places that its scripts ask for."""
 
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.views.decorators.http import require_safe
 
-from benchmark.models import Run
+from frontend.access import run_seen
 from frontend.annotate_page import annotate_side
 from frontend.figures.trace_strip import strip
 from frontend.trace_events import OPENING, Window, chosen, count_of, window_after, window_around, window_before
@@ -29,7 +29,7 @@ QUERY = 200
 
 
 def _page(request: HttpRequest, slug: str) -> TracePage:
-    run = get_object_or_404(Run, slug=slug)
+    run = run_seen(request, slug)
     filters = chosen(request.GET.getlist("kind"))
     return trace_page(run, request.GET.get("trace", ""), filters, request.GET.get("q", "").strip()[:QUERY])
 

@@ -5,6 +5,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
+from benchmark.models import Run
 from frontend.trace_bodies import whole
 from frontend.trace_images import NoImage, image_read
 from frontend.trace_places import LARGEST
@@ -29,15 +30,16 @@ def number_in(request: HttpRequest, name: str) -> int | None:
     return int(text)
 
 
-def _event(slug: str, key: str, seq: int) -> Event:
-    events = Event.objects.select_related("trace")
+def _event(request: HttpRequest, slug: str, key: str, seq: int) -> Event:
+    """Of a run that this reader may see. Raises: Http404."""
+    events = Event.objects.select_related("trace").filter(trace__run__in=Run.objects.visible_to(request.user))
     return get_object_or_404(events, trace__run__slug=slug, trace__key=key, seq=min(seq, LARGEST))
 
 
 @require_safe
 def trace_event(request: HttpRequest, slug: str, key: str, seq: int) -> HttpResponse:
     """The whole of one event, a piece at a time."""
-    event, of = _event(slug, key, seq), request.GET.get("of", "")
+    event, of = _event(request, slug, key, seq), request.GET.get("of", "")
     if of and of not in PARTS:
         raise BadRequest(f"of must be one of {', '.join(PARTS)}.")
     try:
@@ -50,7 +52,7 @@ def trace_event(request: HttpRequest, slug: str, key: str, seq: int) -> HttpResp
 @require_safe
 def trace_raw(request: HttpRequest, slug: str, key: str, seq: int) -> HttpResponse:
     """The record of one event as it stands in the stored transcript: a download, so that no browser renders it."""
-    event = _event(slug, key, seq)
+    event = _event(request, slug, key, seq)
     if event.length > RAW_MOST:
         raise BadRequest("This record is too large to be sent at once.")
     try:
@@ -64,7 +66,7 @@ def trace_raw(request: HttpRequest, slug: str, key: str, seq: int) -> HttpRespon
 @require_safe
 def trace_image(request: HttpRequest, slug: str, key: str, seq: int, number: int) -> HttpResponse:
     try:
-        media, data = image_read(_event(slug, key, seq), number)
+        media, data = image_read(_event(request, slug, key, seq), number)
     except NoImage as error:
         raise Http404(str(error)) from error
     except OSError:

@@ -1,0 +1,1 @@
+"""Bundles with a database."""
