@@ -1,5 +1,6 @@
 """Celery jobs of the benchmark room: parse, call one service."""
 
+from contextlib import suppress
 from typing import Any
 
 from celery import shared_task
@@ -8,6 +9,8 @@ from django.conf import settings
 
 from benchmark.log_context import log_about
 from benchmark.models import Run, RunState
+from benchmark.sandbox.contract import SandboxFault
+from benchmark.services.adoption import run_adopt, runs_adoptable, runs_lost
 from benchmark.services.execution import run_abandon, run_drive
 from benchmark.services.holding import STOPPING, run_claim
 from benchmark.services.queueing import job_send
@@ -22,7 +25,7 @@ _slots = Slots(settings.AGENT_SLOTS)
 
 @worker_ready.connect
 def _begin(sender: Any, **_: Any) -> None:
-    duties_begin()
+    duties_begin(adopt=_adopt if settings.AGENT_SLOTS else None)
     worker_report(sorted(sender.app.amqp.queues.consume_from))
 
 
@@ -37,6 +40,21 @@ def _leave(**_: Any) -> None:
     worker_leave()
 
 
+def _adopt() -> None:
+    """Before queued runs: what lives already needs its slot now."""
+    if runs_adoptable():
+        _slots.drain(_adopt_next)
+
+
+def _adopt_next() -> bool:
+    for left in runs_adoptable() if takes_work() else ():
+        if adopted := run_adopt(left):
+            with log_about(run=left.slug):
+                run_drive(adopted.hold, adopted.token)
+            return True
+    return False
+
+
 @shared_task
 def run_execute(run_id: int | None = None) -> None:
     """Drive queued runs, oldest first, as long as this worker has a slot. `run_id` is only what rang."""
@@ -46,6 +64,8 @@ def run_execute(run_id: int | None = None) -> None:
 def _drive_next() -> bool:
     if not takes_work():
         return False
+    if _adopt_next():
+        return True
     for run in Run.objects.filter(state=RunState.QUEUED).order_by("created_at", "id")[:20]:
         hold = run_claim(run.pk)
         if hold is not None:
@@ -58,8 +78,10 @@ def _drive_next() -> bool:
 @shared_task
 def runs_sweep() -> None:
     """End what lost its worker, settle what is done, and ring again for what still waits."""
-    for run in Run.objects.stale(2 * settings.HEARTBEAT_S):
-        sandbox_reap(sandbox_name("run", run.pk))
+    for run in runs_lost():
+        # On another host its own workers clear it away.
+        with suppress(SandboxFault):
+            sandbox_reap(sandbox_name("run", run.pk))
         run_abandon(run)
     for pk in Run.objects.filter(state=RunState.FINISHING).values_list("pk", flat=True):
         run_settle(pk)

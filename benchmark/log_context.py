@@ -3,8 +3,9 @@
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from types import MappingProxyType
 
-_about: ContextVar[Mapping[str, str | int]] = ContextVar("log_about", default={})
+_about: ContextVar[Mapping[str, str | int]] = ContextVar("log_about", default=MappingProxyType({}))
 
 
 @contextmanager

@@ -51,6 +51,10 @@ class LiveRecording(Protocol):
         """The agent was started; its oldest process on this host, None: not known."""
         ...
 
+    def leave(self) -> None:
+        """Another worker goes on recording: nothing is sealed at the end of this one."""
+        ...
+
 
 class RunRecorder(Protocol):
     """What keeps the transcript of a run and samples its machine."""

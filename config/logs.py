@@ -39,7 +39,7 @@ class Lines(logging.Formatter):
     def __init__(self) -> None:
         super().__init__("%(asctime)s %(levelname)s %(name)s %(message)s")
 
-    def formatMessage(self, record: logging.LogRecord) -> str:
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - the base class's
         about = " ".join(f"{name}={value}" for name, value in log_fields().items())
         return super().formatMessage(record) + (f" [{about}]" if about else "")
 

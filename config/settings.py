@@ -183,6 +183,8 @@ GRADING_SLOTS = int(env.number("GRADING_SLOTS", 1, low=0, high=64))
 EVALUATION_ATTEMPTS = int(env.number("EVALUATION_ATTEMPTS", 3, low=1, high=10))
 EVALUATION_DEADLINE_S = env.number("EVALUATION_DEADLINE_S", 7200, low=10, high=1e6)
 HEARTBEAT_S = env.number("HEARTBEAT_S", 5, low=0.2, high=600)
+ADOPT_S = env.number("ADOPT_S", 300, low=0, high=1e5)
+"""How long an agent whose worker is gone may wait in its container for another worker on that host."""
 SWEEP_S = env.number("SWEEP_S", 5, low=0.2, high=600)
 RUN_GPUS = env.number("RUN_GPUS", 0 if DEVICE == "cpu" else 1, low=0, high=1024)
 """How many GPUs a run keeps busy: what the cost told before a start reckons with."""

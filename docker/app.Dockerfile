@@ -17,7 +17,7 @@ RUN /opt/venv/bin/pip install -r requirements-web.txt
 
 FROM web-packages AS worker-packages
 ARG REQUIREMENTS=requirements.txt
-COPY requirements*.txt ./
+COPY requirements.txt requirements-gpu.txt ./
 RUN for file in ${REQUIREMENTS}; do set -- "$@" -r "$file"; done && /opt/venv/bin/pip install "$@"
 
 FROM ${PYTHON} AS base

@@ -16,7 +16,7 @@ RUN apt-get update \
     && rm -rf /var/lib/apt/lists/*
 RUN python3 -m venv /opt/venv
 WORKDIR /build
-COPY requirements*.txt ./
+COPY requirements.txt requirements-web.txt requirements-gpu.txt ./
 RUN for file in ${REQUIREMENTS}; do set -- "$@" -r "$file"; done && /opt/venv/bin/pip install "$@"
 # Together with the first, so that no task moves what the platform pins.
 COPY benchmark/tasks tasks

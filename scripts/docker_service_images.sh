@@ -16,7 +16,9 @@ RUN printf '%s\n' '#!/bin/bash' 'set -e' 'data=/var/lib/postgresql/data' \
   'install -d -o postgres -g postgres -m 700 \$data' \
   'as() { setpriv --reuid postgres --regid postgres --clear-groups "\$@"; }' \
   'if [ ! -s \$data/PG_VERSION ]; then' \
-  '  as initdb -D \$data -U "\$POSTGRES_USER" --auth-local=trust --auth-host=scram-sha-256 --pwfile=<(echo "\$POSTGRES_PASSWORD") >/dev/null' \
+  '  install -m 600 -o postgres /dev/null /tmp/word && echo "\$POSTGRES_PASSWORD" > /tmp/word' \
+  '  as initdb -D \$data -U "\$POSTGRES_USER" --auth-local=trust --auth-host=scram-sha-256 --pwfile=/tmp/word >/dev/null' \
+  '  rm /tmp/word' \
   '  echo "host all all all scram-sha-256" >> \$data/pg_hba.conf' \
   '  as pg_ctl -D \$data -o "-c listen_addresses=" -w start >/dev/null' \
   '  as createdb -U "\$POSTGRES_USER" "\$POSTGRES_DB"' \

@@ -112,7 +112,7 @@ def sandbox_args(view: View, spec: Spec) -> list[str]:
     """
     own = [Mount(folder, PurePosixPath(folder)) for folder in view.folders]
     if spec.socket is not None:
-        own += [Mount(inside.FORWARDER_SOURCE, inside.FORWARDER), Mount(spec.socket, inside.SOCKET)]
+        own += [Mount(inside.FORWARDER_SOURCE, inside.FORWARDER), Mount(spec.socket.parent, inside.SOCKET_FOLDER)]
     return [
         *unshare_args(view),
         *system_args(),

@@ -1,7 +1,7 @@
 """The sandbox protocol: how untrusted code runs.
 
 Implementations: `bubblewrap`, `docker`; `process` for trusted code only. Inside there is no network at all. Where
-`Spec.socket` is given, that host UNIX socket is mounted and a forwarder presents it to the command as
+`Spec.socket` is given, the folder of that host UNIX socket is mounted and a forwarder presents it to the command as
 `http://127.0.0.1:<FORWARD_PORT>` (in `process`: some free port). `{gateway}` in the values of `Spec.env` becomes that
 URL, so the command learns it without knowing the kind. The sandbox has its own PID namespace, a private
 `/tmp` and HOME, `/proc`, `/dev`, and sees only the given mounts.
@@ -56,6 +56,7 @@ class Spec:
     gpus: Sequence[str] = ()
     """Numbers such as `0`, or the one word `all`; Docker also takes UUIDs."""
     socket: Path | None = None
+    """In a folder of its own: all of that is shown inside, read-only."""
     log_path: Path | None = None
     """Where raw stdout and stderr, merged, are appended to; created if absent."""
 
@@ -84,6 +85,10 @@ class Running(Protocol):
         """
         ...
 
+    def leave(self) -> bool:
+        """Let go of it without ending it, for another worker to adopt. False: it would end with this one."""
+        ...
+
     def stop(self, grace_s: float = 2.0) -> Exit:
         """End everything inside: SIGTERM, after `grace_s` SIGKILL. Returns when nothing of it is alive. Idempotent."""
         ...
@@ -106,6 +111,13 @@ class Sandbox(Protocol):
         """Start the command. Whoever starts it also waits, in the same thread: it ends when that thread does.
 
         Raises: SandboxFault.
+        """
+        ...
+
+    def adopt(self, spec: Spec) -> Running | None:
+        """Take over what a worker that is gone had started under this spec's name; None where nothing can be.
+
+        Of the spec, the name, the limits, the mounts and the log's path count. Raises: SandboxFault.
         """
         ...
 

@@ -21,6 +21,9 @@ GIB = 1 << 30
 DEFAULT_IMAGE = "agent2-sandbox:latest"
 IMAGE_PYTHON = "/opt/venv/bin/python"
 LABEL = "agent2.sandbox"
+BASELINE = "agent2.baseline-bytes"
+KEPT_LOG = {"max-size": "100m", "max-file": "2", "compress": "false"}
+"""What the engine keeps of the output, for a worker that adopts the container."""
 
 
 class DockerSandbox:
@@ -103,17 +106,44 @@ class DockerSandbox:
             raise
         return running
 
+    def adopt(self, spec: Spec) -> DockerRunning | None:
+        writable = [mount.source for mount in spec.mounts if not mount.read_only]
+        log = [spec.log_path] if spec.log_path is not None else []
+        try:
+            container = self.client.containers.get(spec.name)
+            if container.labels.get(LABEL) != spec.name or container.status == "created":
+                return None
+            watch = limits.LimitWatch(spec.limits, group=None, folders=[*writable, *log])
+            watch.baseline_bytes = int(container.labels.get(BASELINE, watch.baseline_bytes))
+            running = DockerRunning(spec.name, self.client, container, watch, spec.log_path)
+            running.begin_again()
+        except NotFound:
+            return None
+        except ENGINE_ERRORS as error:
+            raise SandboxFault(f"Docker cannot hand over the container {spec.name}: {error}") from error
+        return running
+
+    def environment_of(self, name: str) -> dict[str, str]:
+        """What the container of that name was started with; empty where there is none. Raises: SandboxFault."""
+        try:
+            given = self.client.containers.get(name).attrs["Config"]["Env"] or []
+        except NotFound:
+            return {}
+        except ENGINE_ERRORS as error:
+            raise SandboxFault(f"Docker cannot look at {name}: {error}") from error
+        return dict(line.partition("=")[::2] for line in given)
+
     def options(self, spec: Spec, baseline_bytes: int = 0) -> dict[str, Any]:
         """What the container is created with. No secrets on its command line: they go into the environment."""
         own = [Mount(inside.FORWARDER_SOURCE, inside.FORWARDER)]
         if spec.socket is not None:
-            own.append(Mount(spec.socket, inside.SOCKET))
+            own.append(Mount(spec.socket.parent, inside.SOCKET_FOLDER))
         mounts = sorted([*self.read_only, *own, *spec.mounts], key=lambda each: len(each.target.parts))
         command = inside.forwarded_command(spec, python=self.python, flags=["--everyone"])
         return {
             "image": self.image,
             "name": spec.name,
-            "labels": {LABEL: spec.name},
+            "labels": {LABEL: spec.name, BASELINE: str(baseline_bytes)},
             "entrypoint": command[:1],
             "command": command[1:],
             "environment": {**inside.base_environment(self.python), **spec.env},
@@ -130,8 +160,8 @@ class DockerSandbox:
             "security_opt": ["no-new-privileges:true"],
             "ipc_mode": "private",
             "device_requests": _device_requests(spec.gpus),
-            # Output goes to whoever is attached and is not kept a second time by the engine.
-            "log_config": LogConfig(type=LogConfig.types.NONE),
+            # Output goes to whoever is attached; what the engine keeps is for when nobody is.
+            "log_config": LogConfig(type="local", config=KEPT_LOG),
             **_limit_options(spec.limits, baseline_bytes),
         }
 

@@ -4,7 +4,7 @@ import contextlib
 import os
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import requests
@@ -32,7 +32,7 @@ class DockerRunning(WatchedRunning):
         self._client = client
         self._container = container
         self._log_path = log_path
-        self._ended = threading.Event()
+        self._ended, self._left = threading.Event(), threading.Event()
         self._code: int | None = None
         self._logger: threading.Thread | None = None
         self._pid: int | None = None
@@ -48,16 +48,38 @@ class DockerRunning(WatchedRunning):
         self._logger.start()
         self._container.start()
         threading.Thread(target=self._await_end, daemon=True).start()
+        self._look_at_processes()
+
+    def _look_at_processes(self) -> None:
         self._container.reload()
         pid = self._container.attrs["State"]["Pid"]
+        if not _is_ours(pid, str(self._container.id)):
+            # A worker in a container of its own counts processes differently: this number would be another's.
+            return
         # Readable only for a worker that is root; otherwise the size of each bounds them.
         targets = [inside.TMP, inside.HOME, inside.SHM]
         self._pid = int(pid) or None
         self._watch.private = [f"/proc/{pid}/root{target}" for target in targets] if pid else []
 
+    def begin_again(self) -> None:
+        """Of a container that another worker started: its log goes on where that worker stopped writing it."""
+        written = self._log_path.stat().st_size if self._log_path is not None and self._log_path.exists() else 0
+        stream = self._container.logs(stdout=True, stderr=True, stream=True, follow=True)
+        self._logger = threading.Thread(target=self._copy_output, args=(_after(stream, written),), daemon=True)
+        self._logger.start()
+        threading.Thread(target=self._await_end, daemon=True).start()
+        self._look_at_processes()
+
+    def leave(self) -> bool:
+        """The engine keeps the container; what it prints from now on is found by whoever adopts it."""
+        self._left.set()
+        return True
+
     def _copy_output(self, stream: Iterable[bytes]) -> None:
         with opened_log(self._log_path) as log, contextlib.suppress(*ENGINE_ERRORS, OSError, ValueError):
             for chunk in stream:
+                if self._left.is_set():
+                    return
                 _write_all(log, chunk)
 
     def _await_end(self) -> None:
@@ -111,6 +133,21 @@ class DockerRunning(WatchedRunning):
             if self._code != 0 and self._container.attrs["State"]["OOMKilled"]:
                 return Exit(self._code, "memory")
         return self._watch.ended_as(self._code)
+
+
+def _after(stream: Iterable[bytes], written: int) -> Iterator[bytes]:
+    """The stream without its first `written` bytes."""
+    for chunk in stream:
+        if written < len(chunk):
+            yield chunk[written:]
+        written = max(0, written - len(chunk))
+
+
+def _is_ours(pid: int, container: str) -> bool:
+    """Whether that process on this host, as this worker counts processes, belongs to that container."""
+    with contextlib.suppress(OSError):
+        return container in Path(f"/proc/{pid}/cgroup").read_text()
+    return False
 
 
 def _write_all(fd: int, chunk: bytes) -> None:

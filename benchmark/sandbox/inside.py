@@ -8,7 +8,8 @@ from benchmark.sandbox.contract import FORWARD_PORT, PRIVATE_TMP, Spec
 HOME = PurePosixPath("/home/agent")
 TMP = PRIVATE_TMP
 SHM = PurePosixPath("/dev/shm")  # noqa: S108 - inside
-SOCKET = PurePosixPath("/run/agent2/gateway.sock")
+SOCKET_FOLDER = PurePosixPath("/run/agent2/gateway")
+"""The folder and not the socket is mounted: a socket that is made anew at its place is seen inside."""
 FORWARDER = PurePosixPath("/run/agent2/forwarder.py")
 FORWARDER_SOURCE = Path(__file__).with_name("forwarder.py")
 UID = 1000
@@ -37,12 +38,14 @@ def forwarded_command(
     *,
     python: str,
     script: str = str(FORWARDER),
-    socket: str = str(SOCKET),
+    socket: str = "",
     port: int = FORWARD_PORT,
     flags: Sequence[str] = (),
 ) -> list[str]:
     """The spec's command behind the forwarder, which fills in `{gateway}` and passes signals and the exit code."""
-    options = ["--socket", socket, "--port", str(port)] if spec.socket is not None else []
+    options = []
+    if spec.socket is not None:
+        options = ["--socket", socket or str(SOCKET_FOLDER / spec.socket.name), "--port", str(port)]
     return [python, "-I", script, *options, *flags, "--", *spec.command]
 
 

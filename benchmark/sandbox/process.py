@@ -102,6 +102,10 @@ class ProcessSandbox:
         script = str(inside.FORWARDER_SOURCE)
         return inside.forwarded_command(spec, python=self.python, script=script, socket=str(spec.socket), port=0)
 
+    def adopt(self, spec: Spec) -> None:
+        """Nothing: see `names`."""
+        return
+
     def names(self) -> Sequence[str]:
         """None: they end with the thread that started them."""
         return ()

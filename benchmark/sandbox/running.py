@@ -56,6 +56,9 @@ class WatchedRunning(ABC):
                 return None
         return self._exit
 
+    def leave(self) -> bool:
+        return False
+
     def stop(self, grace_s: float = 2.0) -> Exit:
         if self._exit is None:
             if grace_s > 0:

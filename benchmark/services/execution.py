@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
+from django.db import DatabaseError, connection
 from django.utils import timezone
 
 from benchmark.catalogue import Task
@@ -13,11 +14,13 @@ from benchmark.gateway.process import Gateway
 from benchmark.models import Run, RunState, secret_hash, secret_new
 from benchmark.ports import LiveRecording, grading_room, run_recorder
 from benchmark.sandbox.contract import Limits, SandboxFault, Spec
+from benchmark.services.adoption import Adopted, RunLeft, run_leave
 from benchmark.services.agent_log import LogFollower
 from benchmark.services.driving import RunEnded
 from benchmark.services.holding import Hold, heartbeat
 from benchmark.services.instructions import prompt_for
 from benchmark.services.preparing import Prepared, run_prepare
+from benchmark.services.pulse import database_patiently
 from benchmark.services.runs import run_move, run_settle
 from benchmark.services.sandboxes import sandbox_name
 from benchmark.services.tools import agent_routes, services_offered
@@ -27,25 +30,34 @@ from benchmark.services.workspace import Workspace, run_meta_write
 log = logging.getLogger(__name__)
 
 
-def run_drive(hold: Hold) -> None:
-    """Drive a claimed run until its agent has ended; grading that is still waiting goes on without this worker."""
+def run_drive(hold: Hold, token: str = "") -> None:
+    """Drive a claimed run until its agent has ended; grading that is still waiting goes on without this worker.
+
+    `token` is that of an adopted run, whose agent runs already.
+    """
     with heartbeat(hold):
         try:
             prepared = run_prepare(hold)
-            ended, exit_code = _run_agent(hold, prepared)
+            ended, exit_code = _run_agent(hold, prepared, token)
+        except RunLeft:
+            log.info("left the agent running for the next worker on this host")
+            return
         except RunEnded as end:
             ended, exit_code = end, None
+        except DatabaseError as error:
+            connection.close()
+            ended, exit_code = RunEnded(RunState.FAILED, "database_lost", str(error)), None
         except Exception as error:
             log.exception("run %s failed", hold.run_id)
             ended, exit_code = RunEnded(RunState.FAILED, "internal_fault", f"{type(error).__name__}: {error}"), None
-    if not hold.lost.is_set():
-        _finish(hold, ended, exit_code)
+        if not hold.lost.is_set():
+            database_patiently(lambda: _finish(hold, ended, exit_code))
 
 
-def _run_agent(hold: Hold, prepared: Prepared) -> tuple[RunEnded, int | None]:
+def _run_agent(hold: Hold, prepared: Prepared, adopted: str) -> tuple[RunEnded, int | None]:
     """Start the agent and watch it to its end, again where the policy says so. How it ended, and its exit code."""
-    token = secret_new()
-    run = _begin(hold, prepared, token)
+    token = adopted or secret_new()
+    run = Adopted.run_again(hold) if adopted else _begin(hold, prepared, token)
     workspace = prepared.workspace
     follower = LogFollower(run.pk, workspace.log_path, secrets=(token,))
     watch = Watch(hold, run, prepared.access.ledger, follower)
@@ -64,23 +76,37 @@ def _run_agent(hold: Hold, prepared: Prepared) -> tuple[RunEnded, int | None]:
         )
         stack.callback(follower.look_if_possible, final=True)
         while True:
-            ended = _session(prepared, run, token, recording, watch)
+            ended = _session(prepared, run, token, recording, watch, adopt=bool(adopted))
+            adopted = ""
             if ended.exit_code is None or not resume_wanted(run, watch, ended):
                 return ended.end, ended.exit_code
             run_resume(run, watch, ended)
 
 
-def _session(prepared: Prepared, run: Run, token: str, recording: LiveRecording, watch: Watch) -> SessionEnd:
-    """One start of the agent, to its end."""
+def _session(
+    prepared: Prepared, run: Run, token: str, recording: LiveRecording, watch: Watch, *, adopt: bool
+) -> SessionEnd:
+    """One start of the agent, or one that another worker started, to its end. Raises: RunLeft; RunEnded."""
+    spec = _spec(run, prepared, token)
     try:
-        running = prepared.sandbox.start(_spec(run, prepared, token))
+        running = prepared.sandbox.adopt(spec) if adopt else prepared.sandbox.start(spec)
     except SandboxFault as error:
         raise RunEnded(RunState.FAILED, "sandbox_fault", str(error)) from error
+    if running is None:
+        raise RunEnded(RunState.FAILED, "worker_lost", "Its worker was lost, and then its container.")
+    left = False
     try:
         recording.follow(running.root_pid)
         return watch.until_end(running)
+    except RunEnded as end:
+        left = end.code == "worker_stopped" and running.leave() and run_leave(watch.hold)
+        if not left:
+            raise
+        recording.leave()
+        raise RunLeft from end
     finally:
-        running.stop()
+        if not left:
+            running.stop()
 
 
 def _begin(hold: Hold, prepared: Prepared, token: str) -> Run:
@@ -151,7 +177,7 @@ def _finish(hold: Hold, ended: RunEnded, exit_code: int | None) -> None:
     }
     run = Run.objects.get(pk=hold.run_id)
     before = RunState(run.state)
-    if before == RunState.PREPARING and ended.code == "worker_stopped":
+    if before == RunState.PREPARING and ended.code in ("worker_stopped", "database_lost"):
         run_move(run.pk, before=before, after=RunState.QUEUED, held_under=hold.lease, lease="", step="")
         return
     if not run_move(hold.run_id, before=before, after=RunState.FINISHING, held_under=hold.lease, **values):

@@ -53,9 +53,12 @@ def _sandbox() -> str:
 
 
 def _engine() -> str:
-    python = settings.RUNNER_PYTHON or sandbox_for_grading().python
     if settings.SANDBOX == "docker":
         return ""
+    try:
+        python = settings.RUNNER_PYTHON or sandbox_for_grading().python
+    except SandboxFault:
+        return ""  # said already
     code = f"import importlib.util as u, sys; sys.exit(u.find_spec({settings.ENGINE!r}) is None)"
     found = subprocess.run([python, "-c", code], check=False, capture_output=True).returncode == 0
     return "" if found else f"{python} has no {settings.ENGINE}: install it there, or set AGENT2_RUNNER_PYTHON."

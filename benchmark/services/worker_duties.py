@@ -2,6 +2,7 @@
 
 import logging
 import threading
+from collections.abc import Callable
 from datetime import timedelta
 
 from django.conf import settings
@@ -21,9 +22,32 @@ YOUNG = timedelta(seconds=60)
 """What was claimed more recently is left alone: its row may be ahead of its sandbox, or behind."""
 
 
-def duties_begin() -> None:
-    """Start the thread; it ends with the process."""
+def duties_begin(*, adopt: Callable[[], None] | None) -> None:
+    """Start the threads; they end with the process. `adopt` takes over agents whose worker is gone, one at a time."""
     threading.Thread(target=_work, name="duties", daemon=True).start()
+    if adopt is not None:
+        threading.Thread(target=_adopt_on, args=(adopt,), name="adoption", daemon=True).start()
+
+
+def _adopt_on(adopt: Callable[[], None]) -> None:
+    """One thread an agent: `adopt` drives what it takes over to its end."""
+    busy: list[threading.Thread] = []
+    while not STOPPING.is_set():
+        busy = [thread for thread in busy if thread.is_alive()]
+        if len(busy) < settings.AGENT_SLOTS:
+            busy.append(threading.Thread(target=_quietly, args=(adopt,), name="adopting", daemon=True))
+            busy[-1].start()
+        STOPPING.wait(settings.HEARTBEAT_S)
+
+
+def _quietly(action: Callable[[], object]) -> None:
+    close_old_connections()
+    try:
+        action()
+    except (DatabaseError, SandboxFault) as error:
+        log.warning("could not be done now: %s", error)
+    finally:
+        connection.close()
 
 
 def _work() -> None:
@@ -34,19 +58,9 @@ def _work() -> None:
         if spent >= due:
             spent = 0.0
             due = TIDY_S
-            _quietly_tidy()
+            _quietly(host_tidy)
         pause.wait(ALIVE_S)
         spent += ALIVE_S
-
-
-def _quietly_tidy() -> None:
-    close_old_connections()
-    try:
-        host_tidy()
-    except (DatabaseError, SandboxFault) as error:
-        log.warning("leftovers could not be cleared now: %s", error)
-    finally:
-        connection.close()
 
 
 def host_tidy() -> list[str]:

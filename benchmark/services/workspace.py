@@ -2,7 +2,7 @@
 
 ```
 runs/<slug>/workspace/   instructions.md description.md run_meta.json code/ output/ models/<name>/ data/ tools/
-runs/<slug>/             agent.log gateway.sock
+runs/<slug>/             agent.log gateway/gateway.sock
 ```
 """
 
@@ -48,7 +48,7 @@ class Workspace:
 
     @property
     def socket_path(self) -> Path:
-        return self.host.parent / "gateway.sock"
+        return self.host.parent / "gateway" / "gateway.sock"
 
     @property
     def model_inside(self) -> PurePosixPath:

@@ -49,11 +49,16 @@ class LiveRecording:
     _over: threading.Event = field(default_factory=threading.Event)
     _thread: threading.Thread | None = None
     _sampler: Sampler | None = None
+    _left: bool = False
 
     def follow(self, root_pid: int | None) -> None:
         """The agent was started; `root_pid` is the ancestor of everything inside, where it is known."""
         if self._sampler is not None:
             self._sampler.root_pid = root_pid
+
+    def leave(self) -> None:
+        """Another worker goes on recording: nothing is sealed at the end of this one."""
+        self._left = True
 
     def begin(self) -> None:
         self._sampler = Sampler(self.run_id, self.workspace)
@@ -91,6 +96,8 @@ class LiveRecording:
         finally:
             with contextlib.suppress(OSError):
                 tail.close()
+        if self._left:
+            return
         recording_seal(run, self.log_path, tail=tail, watch=watch, token_hash=run.token_hash)
         ring(run.pk)
 

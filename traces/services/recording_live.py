@@ -12,7 +12,7 @@ from django.db import DatabaseError
 from benchmark.models import Run
 from traces.models import Recording, Trace
 from traces.services.ingest import OutOfOrder, TraceIngest, trace_open
-from traces.services.recording_times import times_path
+from traces.services.recording_times import last_offset, times_path
 
 log = logging.getLogger(__name__)
 BLOCK = 1 << 20
@@ -37,6 +37,8 @@ class LogTail:
     _ingest: TraceIngest | None = None
     _ingested: int = 0
     _not_before: float = 0.0
+    _timed: int | None = None
+    """Up to where an earlier worker of the same run has written times."""
 
     def look(self) -> bool:
         """Whether there was something new, whose events are stored. Raises: OSError: the log cannot be read."""
@@ -47,7 +49,9 @@ class LogTail:
     def read(self) -> bool:
         """The same without events: they are the job's that reads the sealed log."""
         fresh = self._read()
-        if fresh:
+        if self._timed is None:
+            self._timed = last_offset(times_path(self.run))
+        if fresh and self.offset > self._timed:
             with times_path(self.run).open("ab") as times:
                 times.write(f"{self.offset} {self.lines} {time.time():.3f}\n".encode())
         return fresh

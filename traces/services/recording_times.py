@@ -45,6 +45,15 @@ def lines_within(path: Path, size: int, times: LogTimes) -> int:
     return count
 
 
+def last_offset(path: Path) -> int:
+    """Of the raw log, up to where times are written; 0: none are."""
+    try:
+        whole = [line.split() for line in path.read_text(encoding="ascii", errors="replace").split("\n")[:-1]]
+    except OSError:
+        return 0
+    return max((int(parts[0]) for parts in whole if len(parts) == 3), default=0)
+
+
 def log_times(run: Run) -> LogTimes:
     """Empty when there are none; a last line that is cut is passed over."""
     try:

@@ -31,7 +31,7 @@ def upstream() -> Iterator[Upstream]:
 
 @pytest.fixture
 def gateway(upstream: Upstream, tmp_path: Path) -> Iterator[Path]:
-    path = tmp_path / "gateway.sock"
+    path = tmp_path / "gateway" / "gateway.sock"
     with Gateway(socket=path, upstream=upstream.url, prefixes=[PREFIX]):
         yield path
 
