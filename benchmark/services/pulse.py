@@ -1,10 +1,16 @@
 """Doing something small again and again beside the work, in a thread of its own."""
 
+import logging
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TypeVar
 
-from django.db import DatabaseError, close_old_connections, connection
+from django.db import DatabaseError, InterfaceError, OperationalError, close_old_connections, connection
+
+T = TypeVar("T")
+log = logging.getLogger(__name__)
 
 
 @contextmanager
@@ -30,3 +36,17 @@ def repeated(action: Callable[[], None], *, every_s: float, name: str) -> Iterat
     finally:
         over.set()
         thread.join(timeout=10)
+
+
+def database_patiently(action: Callable[[], T], *, patience_s: float = 600.0) -> T:
+    """The action's answer, tried again while the database is away. Raises: OperationalError, InterfaceError."""
+    deadline = time.monotonic() + patience_s
+    while True:
+        try:
+            return action()
+        except (OperationalError, InterfaceError) as error:
+            if time.monotonic() > deadline:
+                raise
+            log.warning("the database is away: %s", error)
+            connection.close()
+            time.sleep(1)
