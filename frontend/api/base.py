@@ -97,6 +97,8 @@ class ApiSchema(AutoSchema):
 
 def answer_to(error: Exception, context: Mapping[str, Any]) -> Response | None:
     """DRF's answers, and those to what services and pages refuse."""
+    if isinstance(error, NotModified):
+        return Response(status=error.status_code)  # such an answer has no body
     if isinstance(error, DjangoValidationError):
         told = error.message_dict if hasattr(error, "error_dict") else {"detail": error.messages}
         error = ValidationError(told)

@@ -9,6 +9,7 @@ from django.test import Client
 
 from benchmark.models import EventKind, Run, RunState
 from benchmark.services.events import event_record
+from frontend.api.base import NotModified, answer_to
 from frontend.api.run_rows import ORDERS
 from grading.models import SubmissionState, TaskStanding
 from tests.support.people import person, signed_in
@@ -314,3 +315,10 @@ def test_times_without_a_zone_are_utc(anonymous: Client) -> None:
     for text in ("2026-03-01T12:00:00", "2026-03-01T12:00:00Z", "2026-03-01T14:00:00+02:00", "2026-03-01 12:00"):
         assert slugs(anonymous, created_from=text) == [run.slug]
     assert run.created_at - timedelta(seconds=1) < run.created_at
+
+
+def test_an_answer_without_news_has_no_body() -> None:
+    """The test client would hide one; a server would send it and break the connection."""
+    answer = answer_to(NotModified(), {})
+    assert answer is not None
+    assert (answer.status_code, answer.data) == (304, None)
