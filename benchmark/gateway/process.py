@@ -5,7 +5,7 @@ import contextlib
 import os
 import socket
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 
@@ -34,6 +34,11 @@ class Gateway:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._app = GatewayApp(self.routes)
         self._server = make_server(self._app)
+
+    @property
+    def refused(self) -> Mapping[str, int]:
+        """Paths that were asked for and that no route accepts, and how often."""
+        return dict(self._app.refused)
 
     def start(self) -> None:
         """Raises: OSError: the socket cannot be made."""

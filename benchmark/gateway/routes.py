@@ -1,6 +1,7 @@
 """The gateway as an ASGI application: the first route that accepts a request answers it, otherwise 403."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Coroutine, Sequence
 from typing import Any, Protocol
 
@@ -15,6 +16,8 @@ from benchmark.gateway.asgi import (
     answer_json,
     whole_body,
 )
+
+REFUSED_MOST = 200
 
 
 class Route(Protocol):
@@ -43,6 +46,8 @@ class GatewayApp:
         self.routes = routes
         self.stopping = asyncio.Event()
         """Set to end the requests that still wait for an answer."""
+        self.refused: Counter[str] = Counter()
+        """Paths that no route accepts, and how often they were asked for; of the first REFUSED_MOST paths."""
 
     async def close(self) -> None:
         for route in self.routes:
@@ -51,6 +56,9 @@ class GatewayApp:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         route = next((each for each in self.routes if each.accepts(scope["method"], scope["raw_path"])), None)
         if route is None:
+            path = scope["raw_path"].decode("ascii", "replace")[:300]
+            if path in self.refused or len(self.refused) < REFUSED_MOST:
+                self.refused[path] += 1
             await answer_json(send, 403, "This address cannot be reached from inside the sandbox.", close=True)
             return
         answer = Answer(send)

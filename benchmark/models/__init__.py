@@ -2,6 +2,7 @@
 
 from benchmark.models.audit import AuditEntry
 from benchmark.models.event import AgentLog, EventKind, RunEvent
+from benchmark.models.integrity import IntegrityFinding, IntegritySource
 from benchmark.models.run import HELD, TERMINAL, Mode, Origin, Run, RunState, Trust
 from benchmark.models.token import ApiToken, TokenScope, secret_hash, secret_new
 from benchmark.models.worker import Worker
@@ -13,6 +14,8 @@ __all__ = [
     "ApiToken",
     "AuditEntry",
     "EventKind",
+    "IntegrityFinding",
+    "IntegritySource",
     "Mode",
     "Origin",
     "Run",

@@ -19,6 +19,7 @@ from benchmark.services.agent_log import LogFollower
 from benchmark.services.driving import RunEnded
 from benchmark.services.holding import Hold, heartbeat
 from benchmark.services.instructions import prompt_for
+from benchmark.services.integrity import integrity_watched
 from benchmark.services.preparing import Prepared, run_prepare
 from benchmark.services.pulse import database_patiently
 from benchmark.services.runs import run_move, run_settle
@@ -63,7 +64,7 @@ def _run_agent(hold: Hold, prepared: Prepared, adopted: str) -> tuple[RunEnded, 
     watch = Watch(hold, run, prepared.access.ledger, follower)
     with ExitStack() as stack:
         stack.callback(watch.account)
-        stack.enter_context(
+        gateway = stack.enter_context(
             Gateway(
                 socket=workspace.socket_path,
                 upstream=settings.WORKER_URL,
@@ -75,9 +76,11 @@ def _run_agent(hold: Hold, prepared: Prepared, adopted: str) -> tuple[RunEnded, 
             run_recorder().recording(run.pk, log_path=workspace.log_path, workspace=workspace.host, secrets=(token,))
         )
         stack.callback(follower.look_if_possible, final=True)
+        watching = stack.enter_context(integrity_watched(run, lambda: gateway.refused, workspace.log_path))
         while True:
             ended = _session(prepared, run, token, recording, watch, adopt=bool(adopted))
             adopted = ""
+            watching.limit = ended.end.code.removeprefix("limit_") if ended.end.code.startswith("limit_") else ""
             if ended.exit_code is None or not resume_wanted(run, watch, ended):
                 return ended.end, ended.exit_code
             run_resume(run, watch, ended)
