@@ -171,7 +171,7 @@ def _details(options: argparse.Namespace) -> dict[str, Any]:
         if not equals or not name:
             raise CannotPack(f"--set {pair}: NAME=VALUE is expected.")
         _put(found, name.split("."), _value(text), pair)
-    faults = schema_faults(found, {**MANIFEST_SCHEMA, "required": []})
+    faults = [fault for fault in schema_faults(found, MANIFEST_SCHEMA) if not fault[1].endswith(" is missing")]
     if faults:
         raise CannotPack("\n".join(f"{place}: {text}" for place, text in faults))
     return found

@@ -53,6 +53,8 @@ class Packed:
 
 def choose(source: Path, *, details: dict[str, Any], include: list[str], digests: list[Path], at: str = "") -> Chosen:
     """Look at `source`, a run directory or one ATIF file, and decide. Raises: CannotPack; OSError."""
+    if not source.exists():
+        raise CannotPack(f"There is nothing at {source}.")
     tree = Tree(source) if source.is_dir() else _single(source)
     places = [(layout, root) for layout, root in runs_in(tree) if not at or root.rstrip("/") == at.rstrip("/")]
     if not places:

@@ -81,6 +81,8 @@ class Uploader:
         pairs = [f"{name} {base64.b64encode(value.encode()).decode()}" for name, value in told.items() if value]
         headers = {"Upload-Length": str(size), "Upload-Metadata": ",".join(pairs), "Content-Length": "0"}
         status, answer, text = self._ask("POST", urljoin(self._url, "bundles/upload/"), headers)
+        if status in (301, 302, 307, 308):
+            raise UploadFailed(f"{status}: the platform answers at {answer.get('location')}; give that as --url.")
         if status != 201:
             raise UploadFailed(f"{status}: {text or 'the upload was not accepted'}")
         return urljoin(self._url, answer["location"])
