@@ -1,7 +1,7 @@
 """Who sees and changes which bundle."""
 
 from collections.abc import Callable
-from typing import Any, ClassVar, Concatenate, ParamSpec
+from typing import Any, ClassVar, Concatenate, ParamSpec, cast
 
 from django.contrib.auth.decorators import login_required, permission_required
 from django.contrib.auth.models import User
@@ -39,7 +39,7 @@ def person_of(request: HttpRequest) -> User:
     try:
         known = ApiTokenAuthentication(scope="submit").authenticate(asked)
         if known is None and request.user.is_authenticated:
-            SessionAuthentication().enforce_csrf(asked)
+            SessionAuthentication().enforce_csrf(cast(Request, request))
     except APIException as error:
         raise Refusal(error.status_code, str(error.detail)) from None
     person = known[0] if known else request.user

@@ -122,7 +122,13 @@ def upload_finish(upload: Upload) -> Bundle:
     """
     if upload.bundle is not None:
         return upload.bundle
-    digest = file_sha256(upload.path)
+    try:
+        digest = file_sha256(upload.path)
+    except FileNotFoundError:
+        upload.refresh_from_db()  # another request has just finished it
+        if upload.bundle is None:
+            raise
+        return upload.bundle
     if upload.sha256 and upload.sha256 != digest:
         upload_delete(upload)
         raise UploadRefused(460, f"The bytes that arrived have SHA-256 {digest}, not {upload.sha256}; send them again.")

@@ -85,6 +85,9 @@ async def upload(request: HttpRequest, person: User, key: str) -> HttpResponse:
     if found is None:
         raise Refusal(404, "There is no such upload of yours; it may have expired.")
     if asked == "HEAD":
+        if found.bundle is None and found.offset == found.length:
+            # It was cut between its last byte and its end: nothing is left to send.
+            found.bundle = await sync_to_async(upload_finish)(found)
         return _state(found, 200)
     if asked == "PATCH":
         return await _patch(request, found)

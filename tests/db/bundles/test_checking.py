@@ -95,7 +95,9 @@ def test_errors_stop_a_bundle(checked: Make) -> None:
 
 def test_a_contradiction_leaves_it_claimed(checked: Make) -> None:
     files = workspace_files()
-    files[f"{FOLDER}/scores.json"] = files[f"{FOLDER}/scores.json"].replace(b'"improvement": 10.5', b'"improvement": 20.5')
+    files[f"{FOLDER}/scores.json"] = files[f"{FOLDER}/scores.json"].replace(
+        b'"improvement": 10.5', b'"improvement": 20.5'
+    )
     bundle = checked(zipped(files))
     assert bundle.state == BundleState.ACCEPTED
     assert bundle.run is not None
@@ -203,7 +205,12 @@ def test_real_archives(checked: Make, shared_data: Path) -> None:
     checked(zipped(files), details={})
     rows = Bundle.objects.order_by("part")
     assert [row.state for row in rows] == [BundleState.ACCEPTED] * 4
-    assert [row.run.standings.get().best for row in rows if row.run] == [None, None, None, pytest.approx(70.43, abs=0.01)]
+    assert [row.run.standings.get().best for row in rows if row.run] == [
+        None,
+        None,
+        None,
+        pytest.approx(70.43, abs=0.01),
+    ]
     assert Trace.objects.filter(event_count__gt=200).count() == 1
     workspace = shared_data / "bundles" / "autorl_workspace"
     files = {str(path.relative_to(workspace)): path.read_bytes() for path in workspace.rglob("*") if path.is_file()}

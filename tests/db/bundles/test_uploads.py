@@ -14,6 +14,7 @@ from django.utils import timezone
 from bundles.jobs import bundles_sweep
 from bundles.models import Bundle, BundleState, Upload
 from bundles.services import uploads
+from bundles.services.checking import bundle_check_next
 from tests.support.bundling import bundle_bytes
 from tests.support.people import with_token
 from tests.support.tus import metadata
@@ -66,8 +67,10 @@ def test_an_archive_in_three_pieces_becomes_a_bundle(owner: Client, owner_user: 
     assert bundle.path.read_bytes() == DATA
     assert bundle.path.stat().st_mode & 0o777 == 0o440
     assert head(owner, place).headers["Bundle-Location"] == f"/bundles/{bundle.slug}/"
-    assert patch(owner, place, len(DATA), b"").status_code == 204
+    assert patch(owner, place, len(DATA), b"more").status_code == 204
+    assert patch(owner, place, 0, DATA).status_code == 409
     assert Bundle.objects.count() == 1
+    assert bundle.path.read_bytes() == DATA
 
 
 def test_only_its_owner_goes_on(owner: Client, stranger: Client, moderator: Client, anonymous: Client) -> None:
@@ -159,8 +162,9 @@ def test_wrong_offsets_and_types_change_nothing(owner: Client) -> None:
 def test_more_than_announced_is_refused_and_the_rest_is_kept(owner: Client) -> None:
     place = announce(owner).headers["Location"]
     assert patch(owner, place, 0, DATA + b"more").status_code == 413
-    assert head(owner, place).headers["Upload-Offset"] == str(len(DATA))
-    assert "Bundle-Location" in patch(owner, place, len(DATA), b"").headers
+    answer = head(owner, place)
+    assert answer.headers["Upload-Offset"] == str(len(DATA))
+    assert "Bundle-Location" in answer.headers
     assert Bundle.objects.get().path.read_bytes() == DATA
 
 
@@ -225,6 +229,8 @@ def test_a_corrected_upload_is_a_version_of_the_old(owner: Client) -> None:
     second = Bundle.objects.exclude(pk=first.pk).get()
     assert (second.version, second.version_of) == (2, first)
     assert first.path.read_bytes() == DATA
+    assert bundle_check_next()
+    assert bundle_check_next()
     page = owner.get(f"/bundles/{second.slug}/").content.decode()
     assert f"/bundles/{first.slug}/" in page
 

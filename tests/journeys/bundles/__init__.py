@@ -1,0 +1,1 @@
+"""Bundles through real processes."""
