@@ -13,6 +13,7 @@ from tests.support.scripted_provider import Script, ScriptedProvider
 
 TOOLS = Path(os.environ.get("AGENT2_TEST_AGENT_TOOLS", ROOT / "var" / "agent-tools"))
 KEYS = {name: f"secret-key-of-{name}-0123456789" for name in ("anthropic", "openai", "gemini")}
+PRICES = "gpt-5.5: {input: 2, output: 16, cached: 0.2}\n"
 
 
 @dataclass
@@ -36,8 +37,10 @@ def clis(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Clis]:
     with ScriptedProvider(Script([])) as provider:
         extra = {f"AGENT2_{name.upper()}_URL": provider.url for name in KEYS}
         extra |= {f"AGENT2_{name.upper()}_KEY": key for name, key in KEYS.items()}
+        data = tmp_path_factory.mktemp("clis")
+        (data / "prices.yaml").write_text(PRICES)
         extra |= {"AGENT2_AGENT_TOOLS_DIR": str(TOOLS), "AGENT2_SANDBOX": "bubblewrap"}
-        platform = Platform(tmp_path_factory.mktemp("clis"), extra)
+        platform = Platform(data, extra | {"AGENT2_PRICES": str(data / "prices.yaml")})
         platform.start()
         try:
             yield Clis(platform, provider)

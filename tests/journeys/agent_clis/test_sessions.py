@@ -12,7 +12,13 @@ from tests.support.platform import Platform
 from tests.support.scripted_provider import Script
 
 pytestmark = [pytest.mark.bubblewrap, pytest.mark.slow]
-AGENTS = [("claude-code", "claude-opus-4-6", "claude-stream", "anthropic")]
+AGENTS = [
+    ("claude-code", "claude-opus-4-6", "claude-stream", "anthropic"),
+    ("codex", "gpt-5.5", "codex-exec", "openai"),
+    ("opencode", "openai/gpt-5.5", "opencode", "openai"),
+    ("gemini-cli", "gemini-2.5-pro", "gemini", "gemini"),
+    ("openhands", "openai/gpt-5.5", "openhands-v1", "openai"),
+]
 RECORD = """
 import json
 from traces.models import *
