@@ -5,6 +5,7 @@ data_contract.py say what the last two define), or describes its task without co
 agent folder holds `config.yaml` and `start.sh` (benchmark/agent_folder.py).
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -20,7 +21,7 @@ from benchmark.tasks.folder_task import REASONING_GYM, is_described, is_samples_
 from benchmark.tasks.folder_task_yaml import REASONING_GYM_FOLDER, BadFolder
 from benchmark.tasks.services_contract import Need
 
-__all__ = ["Agent", "CatalogueError", "Task", "agent_get", "agents", "task_get", "tasks"]
+__all__ = ["Agent", "CatalogueError", "Task", "agent_get", "agents", "task_get", "task_slug", "tasks"]
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,11 @@ class Task:
     about: Mapping[str, Any]
     needs: tuple[Need, ...] = ()
     """What its evaluator asks for outside its sandbox."""
+
+    @property
+    def slug(self) -> str:
+        """The id as it stands in paths and URLs."""
+        return task_slug(self.id)
 
     @property
     def description(self) -> str:
@@ -99,6 +105,11 @@ def tasks() -> dict[str, Task]:
 def agents() -> dict[str, Agent]:
     """Every agent system by id."""
     return {agent.id: agent for agent in map(agent_read, _folders(settings.AGENT_DIRS, "config.yaml"))}
+
+
+def task_slug(task_id: str) -> str:
+    """A task's id in letters that need no quoting in paths and URLs."""
+    return re.sub(r"[^A-Za-z0-9._-]", "-", task_id)
 
 
 def task_get(task_id: str) -> Task:

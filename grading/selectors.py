@@ -28,9 +28,9 @@ def baseline_score(run_id: int) -> float | None:
     return TaskStanding.objects.filter(run_id=run_id, task=F("run__task")).values_list("baseline", flat=True).first()
 
 
-def standing(run: Run) -> Standing:
-    """On the run's first task."""
-    row = TaskStanding.objects.filter(run=run, task=run.task).first()
+def standing(run: Run, task: str = "") -> Standing:
+    """On one of the run's tasks; the default is its first."""
+    row = TaskStanding.objects.filter(run=run, task=task or run.task).first()
     return Standing(
         baseline=row.baseline if row else None,
         best=row.best if row else None,
@@ -44,6 +44,7 @@ def submission_facts(submission: Submission, baseline: float | None) -> dict[str
     verdict, score = submission.verdict, submission.score
     return {
         "number": submission.number,
+        "task": submission.task,
         "state": submission.state,
         "model_path": submission.model_path,
         "received_at": submission.received_at.isoformat(),

@@ -164,7 +164,11 @@ class Run(models.Model):
 
     class Meta:
         ordering = ("-created_at", "-id")
-        indexes = (models.Index(fields=("state", "heartbeat_at")), models.Index(fields=("task", "base_model")))
+        indexes = (
+            models.Index(fields=("state", "heartbeat_at")),
+            models.Index(fields=("task", "base_model")),
+            models.Index(fields=("-created_at", "-id"), name="run_newest_first"),
+        )
         permissions = (
             ("operate_run", "Can start and cancel runs"),
             ("moderate_run", "Can publish, hide and flag runs"),
@@ -177,6 +181,10 @@ class Run(models.Model):
     def tasks(self) -> list[str]:
         """One, or those of a multi run."""
         return list(self.task_list) or [self.task]
+
+    def task_named(self, task: str) -> str:
+        """How rows of one of its tasks name it: a run with only one leaves that out."""
+        return task if self.task_list else ""
 
     @property
     def terminal(self) -> bool:

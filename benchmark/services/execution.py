@@ -1,6 +1,7 @@
 """Driving one run from queued to its end: prepare, start the agent, watch it, finish."""
 
 import logging
+from collections.abc import Sequence
 from contextlib import ExitStack
 from datetime import timedelta
 from typing import Any
@@ -20,6 +21,7 @@ from benchmark.services.driving import RunEnded
 from benchmark.services.holding import Hold, heartbeat
 from benchmark.services.instructions import prompt_for
 from benchmark.services.integrity import integrity_watched
+from benchmark.services.out_hosts import out_environment, out_routes
 from benchmark.services.preparing import Prepared, run_prepare
 from benchmark.services.pulse import database_patiently
 from benchmark.services.runs import run_move, run_settle
@@ -69,7 +71,7 @@ def _run_agent(hold: Hold, prepared: Prepared, adopted: str) -> tuple[RunEnded, 
                 socket=workspace.socket_path,
                 upstream=settings.WORKER_URL,
                 prefixes=(f"/grading/{token}/",),
-                routes=[*agent_routes(prepared.task), *prepared.access.routes()],
+                routes=[*agent_routes(prepared.tasks), *prepared.access.routes(), *out_routes(prepared.access.ledger)],
             )
         )
         recording = stack.enter_context(
@@ -135,8 +137,8 @@ def _begin(hold: Hold, prepared: Prepared, token: str) -> Run:
 
 def _spec(run: Run, prepared: Prepared, token: str) -> Spec:
     workspace, sandbox = prepared.workspace, prepared.sandbox
-    environment = run_environment(run, prepared.task, workspace, token, sandbox.python)
-    environment |= prepared.access.environment() | {"PROMPT": prompt_for(run)}
+    environment = run_environment(run, prepared.tasks, workspace, token, sandbox.python)
+    environment |= prepared.access.environment() | out_environment() | {"PROMPT": prompt_for(run)}
     return Spec(
         name=sandbox_name("run", run.pk),
         command=["bash", str(workspace.agent_inside / "start.sh")],
@@ -149,11 +151,11 @@ def _spec(run: Run, prepared: Prepared, token: str) -> Spec:
     )
 
 
-def run_environment(run: Run, task: Task, workspace: Workspace, token: str, python: str) -> dict[str, str]:
+def run_environment(run: Run, tasks: Sequence[Task], workspace: Workspace, token: str, python: str) -> dict[str, str]:
     """What the agent's environment says about its run."""
     return {
         **workspace.environment(run, token, python),
-        "ROLLOUT_SERVICES": ",".join(services_offered(task)),
+        "ROLLOUT_SERVICES": ",".join(services_offered(tasks)),
     }
 
 

@@ -1,6 +1,7 @@
 """From a claimed run to all that its agent needs on this worker."""
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from benchmark.catalogue import Agent, Task, agent_get, task_get
@@ -16,7 +17,7 @@ from benchmark.services.provider_access import Access, provider_access
 from benchmark.services.sandboxes import sandbox_for_agent
 from benchmark.services.task_data import task_data
 from benchmark.services.tools import tools_folder
-from benchmark.services.workspace import Workspace, run_folder, workspace_make, workspace_of
+from benchmark.services.workspace import Workspace, folders_shown, run_folder, workspace_make, workspace_of
 from benchmark.tasks.data_contract import DataUnavailable
 
 FAULTS: dict[type[Exception], str] = {
@@ -33,7 +34,7 @@ class Prepared:
 
     run: Run
     agent: Agent
-    task: Task
+    tasks: Sequence[Task]
     sandbox: Sandbox
     workspace: Workspace
     access: Access
@@ -42,7 +43,7 @@ class Prepared:
 def run_prepare(hold: Hold) -> Prepared:
     """Raises: RunEnded."""
     run = Run.objects.get(pk=hold.run_id)
-    agent, task = agent_get(run.agent), task_get(run.task)
+    agent, tasks = agent_get(run.agent), [task_get(task) for task in run.tasks]
     try:
         sandbox = sandbox_for_agent(agent)
         run_folder(run).mkdir(parents=True, exist_ok=True)
@@ -51,7 +52,8 @@ def run_prepare(hold: Hold) -> Prepared:
         told = agent_smoke(agent, sandbox)
         base = base_model_folder(run.base_model, progress=lambda text: step(hold, text))
         stop_if_asked(hold)
-        data = task_data(task)
+        data = {task.id: task_data(task).visible for task in tasks}
+        tools = {task.id: folder for task in tasks if (folder := tools_folder(task))}
     except tuple(FAULTS) as error:
         code = next(code for kind, code in FAULTS.items() if isinstance(error, kind))
         raise RunEnded(RunState.FAILED, code, str(error)) from error
@@ -59,12 +61,11 @@ def run_prepare(hold: Hold) -> Prepared:
         run,
         isolated=sandbox.isolates,
         base_folder=base,
-        data_folder=data.visible,
+        shown=folders_shown(tasks, data, "data") | folders_shown(tasks, tools, "tools"),
         agent=agent,
-        tools_folder=tools_folder(task),
         further=mounts,
     )
-    workspace_make(run, workspace, task)
+    workspace_make(run, workspace, tasks)
     note = "" if sandbox.isolates else "not isolated: a plain process, allowed for the shipped example agent only"
     versions = run.versions | {"agent": agent_tools_versions(agent) | ({"says": told} if told else {})}
     Run.objects.filter(pk=run.pk).update(sandbox=sandbox.kind, sandbox_note=note, versions=versions)
@@ -74,4 +75,4 @@ def run_prepare(hold: Hold) -> Prepared:
     while not room.baseline_ready(run.pk):
         stop_if_asked(hold)
         time.sleep(LOOK_S / 2)
-    return Prepared(run, agent, task, sandbox, workspace, access)
+    return Prepared(run, agent, tasks, sandbox, workspace, access)

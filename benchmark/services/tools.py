@@ -63,12 +63,13 @@ def _files(task: Task) -> Iterator[tuple[str, Path]]:
                 yield f"rollouts/lib/benchmark/tasks/{task.folder.name}/{path.relative_to(task.folder)}", path
 
 
-def services_offered(task: Task) -> list[str]:
-    """The task's needs that agents may ask too: AGENT2_ROLLOUT_SERVICES."""
-    return [need for need in task.needs if need in settings.ROLLOUT_SERVICES]
+def services_offered(tasks: Sequence[Task]) -> list[str]:
+    """The tasks' needs that agents may ask too: AGENT2_ROLLOUT_SERVICES."""
+    needs = dict.fromkeys(need for task in tasks for need in task.needs)
+    return [need for need in needs if need in settings.ROLLOUT_SERVICES]
 
 
-def agent_routes(task: Task) -> Sequence[Route]:
+def agent_routes(tasks: Sequence[Task]) -> Sequence[Route]:
     """What an agent's gateway leads to besides grading."""
-    offered = services_offered(task)
+    offered = services_offered(tasks)
     return grading_room().service_routes(offered) if offered else []

@@ -7,6 +7,7 @@ runs/<slug>/             agent.log gateway/gateway.sock
 """
 
 import json
+import re
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,12 +15,12 @@ from pathlib import Path, PurePosixPath
 
 from django.conf import settings
 
-from benchmark.catalogue import Agent, Task
+from benchmark.catalogue import Agent, Task, task_slug
 from benchmark.models import Run
 from benchmark.sandbox.contract import Mount
 from benchmark.services.agent_tools import INSIDE as TOOLS_INSIDE
 from benchmark.services.base_models import base_model_name
-from benchmark.services.instructions import instructions_for
+from benchmark.services.instructions import description_for, instructions_for
 
 INSIDE = PurePosixPath("/workspace")
 AGENT_INSIDE = PurePosixPath("/agent")
@@ -34,11 +35,10 @@ class Workspace:
     inside: PurePosixPath
     base_folder: Path
     base_name: str
-    data_folder: Path
+    shown: Mapping[str, Path]
+    """Read-only folders by their place in the workspace: `data` and `tools`, in a multi run `data/<task>` and so on."""
     agent_folder: Path
     agent_inside: PurePosixPath
-    tools_folder: Path | None = None
-    """The rollout library, where the task has one."""
     further: Sequence[Mount] = ()
     """The agent's own programs."""
 
@@ -63,9 +63,8 @@ class Workspace:
             Mount(self.host, self.inside, read_only=False),
             *files,
             Mount(self.base_folder, self.model_inside),
-            Mount(self.data_folder, self.inside / "data"),
+            *(Mount(folder, self.inside / place) for place, folder in self.shown.items()),
             Mount(self.agent_folder, self.agent_inside),
-            *([Mount(self.tools_folder, self.inside / "tools")] if self.tools_folder else []),
             *self.further,
         ]
 
@@ -74,22 +73,27 @@ class Workspace:
         return (
             (self.inside, self.host),
             (self.model_inside, self.base_folder),
-            (self.inside / "data", self.data_folder),
+            *((self.inside / place, folder) for place, folder in self.shown.items() if is_data(place)),
         )
 
     def environment(self, run: Run, token: str, python: str) -> Mapping[str, str]:
-        """The reference's variables, and ours: MODE, BUDGET_S, DRIVER, PYTHON, those of `tools/`.
+        """The reference's variables, and ours: MODE, BUDGET_S, DRIVER, PYTHON, those of `tools/` and of several tasks.
 
         The sandbox fills in `{gateway}`.
         """
+        url = "{gateway}/grading/" + token
+        several = {"TASKS": ",".join(run.tasks)} if run.task_list else {}
+        urls = {f"GRADING_SERVER_URL_{name_of(task)}": f"{url}/tasks/{task_slug(task)}" for task in run.task_list}
         return {
+            **several,
+            **urls,
             "TASK": run.task,
             "BASE_MODEL": run.base_model,
             "WORKSPACE": str(self.inside),
             "MODEL_PATH": str(self.model_inside),
             "DATA_PATH": str(self.inside / "data"),
             "OUTPUT_DIR": str(self.inside / "output"),
-            "GRADING_SERVER_URL": "{gateway}/grading/" + token,
+            "GRADING_SERVER_URL": url,
             "MODE": run.mode,
             "BUDGET_S": str(run.budget_s),
             "DRIVER": run.driver,
@@ -102,6 +106,11 @@ class Workspace:
         }
 
 
+def name_of(task: str) -> str:
+    """A task's part in the name of an environment variable: GRADING_SERVER_URL_GSM8K."""
+    return re.sub(r"[^A-Z0-9]", "_", task.upper())
+
+
 def run_folder(run: Run) -> Path:
     """The run's folder on workers."""
     return Path(settings.DATA_DIR / "runs" / run.slug)
@@ -112,9 +121,8 @@ def workspace_of(
     *,
     isolated: bool,
     base_folder: Path,
-    data_folder: Path,
+    shown: Mapping[str, Path],
     agent: Agent,
-    tools_folder: Path | None = None,
     further: Sequence[Mount] = (),
 ) -> Workspace:
     """Where the files of a run are; makes nothing. Without isolation the agent sees host paths."""
@@ -124,31 +132,38 @@ def workspace_of(
         inside=INSIDE if isolated else PurePosixPath(host),
         base_folder=base_folder,
         base_name=base_model_name(run.base_model),
-        data_folder=data_folder,
+        shown=dict(shown),
         agent_folder=agent.folder,
         agent_inside=AGENT_INSIDE if isolated else PurePosixPath(agent.folder),
-        tools_folder=tools_folder,
         further=tuple(further),
     )
 
 
-def workspace_make(run: Run, workspace: Workspace, task: Task) -> None:
+def is_data(place: str) -> bool:
+    """Whether that place of a workspace holds a task's data."""
+    return place.split("/", maxsplit=1)[0] == "data"
+
+
+def folders_shown(tasks: Sequence[Task], folders: Mapping[str, Path], place: str) -> dict[str, Path]:
+    """`folders` by task id → by place: `<place>`, or with several tasks `<place>/<task>`."""
+    if len(tasks) == 1:
+        return {place: next(iter(folders.values()))} if folders else {}
+    return {f"{place}/{task.slug}": folders[task.id] for task in tasks if task.id in folders}
+
+
+def workspace_make(run: Run, workspace: Workspace, tasks: Sequence[Task]) -> None:
     """Create the folders and the files that are ours; safe to call again."""
     for name in ("code", "output", "models"):
         (workspace.host / name).mkdir(parents=True, exist_ok=True)
-    if workspace.inside == PurePosixPath(workspace.host):
-        _link(workspace.host / "models" / workspace.base_name, workspace.base_folder)
-        _link(workspace.host / "data", workspace.data_folder)
-        if workspace.tools_folder:
-            _link(workspace.host / "tools", workspace.tools_folder)
-    else:
-        (workspace.host / "models" / workspace.base_name).mkdir(exist_ok=True)
-        (workspace.host / "data").mkdir(exist_ok=True)
-        if workspace.tools_folder:
-            (workspace.host / "tools").mkdir(exist_ok=True)
-    (workspace.host / "description.md").write_text(task.description, encoding="utf-8")
+    folders = {f"models/{workspace.base_name}": workspace.base_folder, **workspace.shown}
+    for place, folder in folders.items():
+        if workspace.inside == PurePosixPath(workspace.host):
+            _link(workspace.host / place, folder)
+        else:
+            (workspace.host / place).mkdir(parents=True, exist_ok=True)
+    (workspace.host / "description.md").write_text(description_for(tasks), encoding="utf-8")
     (workspace.host / "instructions.md").write_text(
-        instructions_for(run, task, workspace.model_inside), encoding="utf-8"
+        instructions_for(run, tasks, workspace.model_inside), encoding="utf-8"
     )
     run_meta_write(run)
 
@@ -158,6 +173,7 @@ def run_meta_write(run: Run) -> None:
     meta = {
         "run_id": run.slug,
         "task": run.task,
+        "tasks": run.tasks,
         "base_model": run.base_model,
         "mode": run.mode,
         "start_time": run.started_at.timestamp() if run.started_at else None,
@@ -169,6 +185,7 @@ def run_meta_write(run: Run) -> None:
 
 
 def _link(path: Path, target: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
     if not path.is_symlink():
         path.symlink_to(target)
 

@@ -7,6 +7,7 @@ from django.utils import timezone
 from benchmark.models import Run
 from grading.models import Submission, SubmissionState, TaskStanding
 from grading.selectors import standing, submission_facts
+from grading.services.standings import protocol_of
 
 STATUS = {SubmissionState.GRADED: 200, SubmissionState.REJECTED: 422, SubmissionState.ERRORED: 503}
 
@@ -73,15 +74,16 @@ def time_answer(run: Run) -> dict[str, Any]:
     }
 
 
-def health_answer(run: Run) -> dict[str, Any]:
+def health_answer(run: Run, task: str = "") -> dict[str, Any]:
     """The reference's `/health`, and where the run stands."""
-    where = standing(run)
+    where = standing(run, task)
     return {
         "status": "ok",
-        "task": run.task,
+        "task": task or run.task,
+        "tasks": run.tasks,
         "workspace": "/workspace" if run.sandbox != "process" else None,
         "available_gpus": [],
-        "protocol": run.protocol,
+        "protocol": protocol_of(run, task),
         "state": run.state,
         "baseline_score": where.baseline,
         "best_score": where.best,

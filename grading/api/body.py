@@ -26,6 +26,8 @@ class SubmitBody:
     gpu: str
     wait: bool
     key: str
+    task: str = ""
+    """Which of a multi run's tasks, where the body names one."""
 
 
 def read_json(request: HttpRequest) -> dict[str, Any]:
@@ -57,7 +59,10 @@ def submit_body(request: HttpRequest) -> SubmitBody:
         raise BadRequest('"wait" must be true or false.')
     if gpu is not None and not (isinstance(gpu, str | int) and not isinstance(gpu, bool) and str(gpu).isdigit()):
         raise BadRequest('"gpu" must be the number of a GPU, such as "0".')
+    task = body.get("task", "")
+    if not isinstance(task, str) or len(task) > 64 or not (task.isprintable()):
+        raise BadRequest('"task" must be the id of one of this run\'s tasks.')
     key = request.headers.get("Idempotency-Key", "")
     if len(key) > KEY_MAX or not key.isascii() or not key.isprintable():
         raise BadRequest(f"Idempotency-Key must be at most {KEY_MAX} printable ASCII characters.")
-    return SubmitBody(path, "" if gpu is None else str(gpu), wait, key)
+    return SubmitBody(path, "" if gpu is None else str(gpu), wait, key, task)

@@ -9,6 +9,7 @@ from channels.db import database_sync_to_async
 from django.http import HttpRequest, JsonResponse
 from django.views.decorators.csrf import csrf_exempt
 
+from benchmark.catalogue import task_slug
 from benchmark.models import Run, secret_hash
 from grading.api.answers import health_answer, submission_answer, submission_status, time_answer
 from grading.api.body import BadRequest, submit_body
@@ -31,6 +32,23 @@ def _run_of(token: str) -> Run:
         return Run.objects.get(token_hash=secret_hash(token))
     except Run.DoesNotExist:
         raise BadRequest("No run has this URL: use $GRADING_SERVER_URL as it was given.", 404) from None
+
+
+def task_of(run: Run, named: str, *, needed: bool = False) -> str:
+    """Which task is meant, as submissions name it: empty in a run with only one.
+
+    `named`: a task's id, or its slug as it stands in URLs. Raises: BadRequest: it is none of the run's, or `needed`.
+    """
+    known = {slug: task for task in run.tasks for slug in (task, task_slug(task))}
+    if named and named not in known:
+        raise BadRequest(f"{named!r} is no task of this run; its tasks are {', '.join(run.tasks)}.", 404)
+    if needed and not named and run.task_list:
+        first = task_slug(run.tasks[0])
+        raise BadRequest(
+            f"This run has several tasks: {', '.join(run.tasks)}. Submit to …/tasks/<task>/submit, such as "
+            f'…/tasks/{first}/submit, or name one as "task".'
+        )
+    return run.task_named(known[named]) if named else ""
 
 
 def answering(*methods: str) -> Callable[[AsyncView], AsyncView]:
@@ -68,7 +86,7 @@ def _url(request: HttpRequest, token: str) -> str:
 
 
 @answering("POST")
-async def submit(request: HttpRequest, token: str) -> JsonResponse:
+async def submit(request: HttpRequest, token: str, task: str = "") -> JsonResponse:
     """Offer a checkpoint. Blocks until it is graded, or answers at once with `"wait": false`."""
     body = submit_body(request)
 
@@ -76,7 +94,8 @@ async def submit(request: HttpRequest, token: str) -> JsonResponse:
         run = _run_of(token)
         if body.gpu:
             raise BadRequest('This run was allotted no choice of GPU: leave "gpu" out.')
-        return submission_receive(run=run, model_path=body.model_path, key=body.key)
+        named = task_of(run, task or body.task, needed=True)
+        return submission_receive(run=run, model_path=body.model_path, key=body.key, task=named)
 
     submission = await _in_thread(receive)()
     if body.wait:
@@ -90,34 +109,49 @@ def _answer(pk: int, url: str) -> JsonResponse:
 
 
 @answering("GET")
-async def health(request: HttpRequest, token: str) -> JsonResponse:
+async def health(request: HttpRequest, token: str, task: str = "") -> JsonResponse:
     """Whether the grader is there, and for which task."""
-    return JsonResponse(await _in_thread(lambda: health_answer(_run_of(token)))())
+
+    def told() -> dict[str, Any]:
+        run = _run_of(token)
+        return health_answer(run, task_of(run, task))
+
+    return JsonResponse(await _in_thread(told)())
 
 
 @answering("GET")
-async def time_left(request: HttpRequest, token: str) -> JsonResponse:
-    """The budget."""
-    return JsonResponse(await _in_thread(lambda: time_answer(_run_of(token)))())
+async def time_left(request: HttpRequest, token: str, task: str = "") -> JsonResponse:
+    """The budget, which all tasks of a run share."""
+
+    def told() -> dict[str, Any]:
+        run = _run_of(token)
+        task_of(run, task)
+        return time_answer(run)
+
+    return JsonResponse(await _in_thread(told)())
 
 
 @answering("GET")
-async def submissions(request: HttpRequest, token: str) -> JsonResponse:
-    """Every submission of the run, oldest first."""
+async def submissions(request: HttpRequest, token: str, task: str = "") -> JsonResponse:
+    """Every submission of the run, or of one of its tasks, oldest first."""
     url = _url(request, token)
 
     def listed() -> list[dict[str, Any]]:
-        rows = Submission.objects.filter(run=_run_of(token)).select_related("verdict", "run")
+        run = _run_of(token)
+        named = task_of(run, task)
+        rows = Submission.objects.filter(run=run, **({"task": named} if named else {}))
+        rows = rows.select_related("verdict", "run")
         return [submission_answer(row, url) for row in rows]
 
     return JsonResponse({"submissions": await _in_thread(listed)()})
 
 
 @answering("GET")
-async def submission(request: HttpRequest, token: str, number: int) -> JsonResponse:
+async def submission(request: HttpRequest, token: str, number: int, task: str = "") -> JsonResponse:
     """One submission: 202 while it is not graded."""
 
     def find() -> int:
+        task_of(_run_of(token), task)
         pk = Submission.objects.filter(run=_run_of(token), number=number).values_list("pk", flat=True).first()
         if pk is None:
             raise BadRequest(f"There is no submission {number}.", 404)
@@ -135,4 +169,7 @@ async def set_baseline(request: HttpRequest, token: str) -> JsonResponse:
 @answering("GET", "POST", "PUT", "DELETE")
 async def unknown(request: HttpRequest, token: str, rest: str = "") -> JsonResponse:
     """Anything else under the run's URL."""
-    return _error("Known here: POST /submit, GET /health, /time, /submissions, /submissions/<n>.", 404)
+    return _error(
+        "Known here: POST /submit, GET /health, /time, /submissions, /submissions/<n>; the same below /tasks/<task>.",
+        404,
+    )

@@ -1,4 +1,4 @@
-"""Which evaluation is a run's baseline."""
+"""Which evaluation is a run's baseline on each of its tasks."""
 
 from django.db import models
 
@@ -7,10 +7,16 @@ from grading.models.evaluation import Evaluation
 
 
 class Baseline(models.Model):
-    """The base model's own evaluation on the run's task, shared by all runs of the same base model and protocol."""
+    """The base model's own evaluation on a task, shared by all runs of the same base model and protocol."""
 
-    run = models.OneToOneField(Run, on_delete=models.CASCADE, related_name="baseline", primary_key=True)
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="baselines")
+    task = models.CharField(max_length=64, blank=True)
+    """Which of its run's tasks; empty: the run has only one."""
     evaluation = models.ForeignKey(Evaluation, on_delete=models.PROTECT, related_name="baselines")
+
+    class Meta:
+        ordering = ("id",)
+        constraints = (models.UniqueConstraint(fields=("run", "task"), name="baseline_once"),)
 
     def __str__(self) -> str:
         return f"baseline of {self.run_id}"

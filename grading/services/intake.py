@@ -18,6 +18,7 @@ from grading.intake import IntakeLimits, IntakeReport, checkpoint_take
 from grading.models import Evaluation, Submission, SubmissionState
 from grading.services.baselines import baseline_evaluation
 from grading.services.places import checkpoint_store, engine_in_force, submitted_from
+from grading.services.standings import protocol_of
 from grading.services.submissions import lease_new, submission_announce, submission_end, verdict_of_failure
 from traces.services.snapshots import snapshot_take
 
@@ -101,7 +102,9 @@ def _end(submission: Submission, after: SubmissionState, finding: Finding, repor
         if not mine.select_for_update().exists():
             return
         verdict = verdict_of_failure(
-            protocol=submission.run.protocol, finding=finding, digest=(report and report.digest) or ""
+            protocol=protocol_of(submission.run, submission.task),
+            finding=finding,
+            digest=(report and report.digest) or "",
         )
         submission_end(submission, after=after, verdict=verdict, intake=_facts(report))
     run_settle(submission.run_id)
@@ -110,7 +113,7 @@ def _end(submission: Submission, after: SubmissionState, finding: Finding, repor
 def _accept(submission: Submission, report: IntakeReport) -> bool:
     """Queue the submission with the evaluation of its files, which may be done already."""
     with transaction.atomic():
-        evaluation = baseline_evaluation(submission.run_id) if report.equals_base else None
+        evaluation = baseline_evaluation(submission.run_id, submission.task) if report.equals_base else None
         values = {
             "evaluation": evaluation or _evaluation(submission, report),
             "digest": report.digest or "",
@@ -130,11 +133,11 @@ def _evaluation(submission: Submission, report: IntakeReport) -> Evaluation:
     """The one evaluation of these files under this protocol and engine."""
     run = submission.run
     evaluation = Evaluation(
-        task=run.task,
+        task=submission.task or run.task,
         base_model=run.base_model,
         digest=report.digest or "",
         base_digest=run.base_digest,
-        protocol=run.protocol,
+        protocol=protocol_of(run, submission.task),
         engine=engine_in_force(),
     )
     # One that is there stays as it is, but for a field that has the same value: so the database tells its key.

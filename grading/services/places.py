@@ -12,7 +12,7 @@ from benchmark.models import Run
 from benchmark.services.base_models import base_model_folder
 from benchmark.services.locking import held_alone
 from benchmark.services.task_data import task_data
-from benchmark.services.workspace import workspace_of
+from benchmark.services.workspace import folders_shown, workspace_of
 from grading.intake import BaseFacts, View, base_facts
 from grading.models import Evaluation
 
@@ -88,11 +88,13 @@ class SubmittedFrom:
 def submitted_from(run: Run) -> SubmittedFrom:
     """Raises: BaseModelUnavailable, DataUnavailable."""
     base = base_folder_of(run.base_model)
+    tasks = [task_get(task) for task in run.tasks]
+    data = {task.id: task_data(task).visible for task in tasks}
     workspace = workspace_of(
         run,
         isolated=run.sandbox != "process",
         base_folder=base,
-        data_folder=task_data(task_get(run.task)).visible,
+        shown=folders_shown(tasks, data, "data"),
         agent=agent_get(run.agent),
     )
     return SubmittedFrom(View(workspace.view()), workspace.inside, facts_of_base(base))

@@ -9,9 +9,9 @@ from benchmark.gateway.routes import Route
 from benchmark.models import Run
 from grading.contract import Finding
 from grading.models import Evaluation, EvaluationState, Submission, SubmissionState
-from grading.services.baselines import baseline_evaluation, baseline_request
+from grading.services.baselines import baseline_request, baselines_ready
 from grading.services.desks import judge_desk, search_desk
-from grading.services.standings import standing_open
+from grading.services.standings import protocol_of, standing_open
 from grading.services.submissions import submission_end, verdict_of_failure
 
 CANCELLED = Finding("R_CANCELLED", "The run was cancelled before this submission was graded.", "Start a new run.")
@@ -27,8 +27,7 @@ class GradingRoom:
         baseline_request(run_id, base_folder)
 
     def baseline_ready(self, run_id: int) -> bool:
-        evaluation = baseline_evaluation(run_id)
-        return evaluation is not None and evaluation.state in (EvaluationState.DONE, EvaluationState.FAULTED)
+        return baselines_ready(run_id)
 
     def pending(self, run_id: int) -> int:
         return Submission.objects.filter(run_id=run_id).pending().count()
@@ -37,7 +36,8 @@ class GradingRoom:
         run = Run.objects.get(pk=run_id)
         with transaction.atomic():
             for submission in Submission.objects.filter(run=run, state__in=_OPEN):
-                verdict = verdict_of_failure(protocol=run.protocol, finding=CANCELLED, digest=submission.digest)
+                protocol = protocol_of(run, submission.task)
+                verdict = verdict_of_failure(protocol=protocol, finding=CANCELLED, digest=submission.digest)
                 submission_end(submission, after=SubmissionState.ERRORED, verdict=verdict)
 
     def evaluation_held(self, evaluation_id: int) -> bool:

@@ -8,7 +8,7 @@ from grading.models import Baseline, Ended, Submission, SubmissionState, TaskSta
 
 def standing_open(run: Run) -> None:
     """The rows of a new run, nothing scored yet."""
-    rows = [TaskStanding(run=run, task=task, protocol=_protocol(run, task)) for task in run.tasks]
+    rows = [TaskStanding(run=run, task=task, protocol=protocol_of(run, task)) for task in run.tasks]
     TaskStanding.objects.bulk_create(rows, ignore_conflicts=True)
 
 
@@ -44,10 +44,11 @@ def standing_rebuild(run: Run, task: str = "") -> TaskStanding:
     task = task or run.task
     ended = Submission.objects.filter(run=run, task__in=[task, ""] if task == run.task else [task]).ended()
     best = ended.scored().select_related("verdict").order_by("-verdict__score", "number").first()
-    baseline = Baseline.objects.select_related("evaluation__verdict").filter(run=run).first()
-    told = baseline.evaluation.verdict if baseline and task == run.task else None
+    known = Baseline.objects.select_related("evaluation__verdict").filter(run=run, task=run.task_named(task))
+    baseline = known.first()
+    told = baseline.evaluation.verdict if baseline else None
     values = {
-        "protocol": _protocol(run, task),
+        "protocol": protocol_of(run, task),
         "submissions": ended.count(),
         "scored": ended.scored().count(),
         "best": best.score if best else None,
@@ -63,5 +64,9 @@ def standing_rebuild(run: Run, task: str = "") -> TaskStanding:
     return row
 
 
-def _protocol(run: Run, task: str) -> str:
-    return run.protocol if task == run.task else protocol_in_force(task_get(task))
+def protocol_of(run: Run, task: str = "") -> str:
+    """The protocol of one of the run's tasks (default: its first), as it was when the run was created."""
+    if task in ("", run.task):
+        return run.protocol
+    stored = TaskStanding.objects.filter(run=run, task=task).values_list("protocol", flat=True).first()
+    return stored or protocol_in_force(task_get(task))

@@ -73,7 +73,6 @@ class Platform:
             "AGENT2_SWEEP_S": "0.5",
             "AGENT2_API_PER_MINUTE_ANONYMOUS": "0",
             "AGENT2_GRADING_RUNNER": INSTANT,
-            "AGENT2_API_PER_MINUTE_ANONYMOUS": "0",
             "DJANGO_SETTINGS_MODULE": "config.settings",
         }
         clean = {name: value for name, value in os.environ.items() if not name.startswith("AGENT2_")}

@@ -52,13 +52,13 @@ class Made:
 def made_workspace(task: Task, visible: Path, base: Path) -> Made:
     """What an isolated run of the example agent would see."""
     run = Run(slug=f"w{uuid4().hex[:8]}", agent="example", task=task.id, base_model=str(base), budget_s=3600)
+    tools = tools_folder(task)
     workspace = workspace_of(
         run,
         isolated=True,
         base_folder=base,
-        data_folder=visible,
+        shown={"data": visible, **({"tools": tools} if tools else {})},
         agent=agent_get("example"),
-        tools_folder=tools_folder(task),
     )
-    workspace_make(run, workspace, task)
+    workspace_make(run, workspace, [task])
     return Made(run, task, workspace)

@@ -30,11 +30,14 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--agent", required=True)
-        parser.add_argument("--task", required=True)
+        parser.add_argument("--task", required=True, action="append", help="again for each task of a multi run")
         parser.add_argument("--base-model", required=True, help="tiny, an absolute folder, or a hub id")
         parser.add_argument("--driver", default="", help="the LLM inside the agent; default: the agent's first")
-        parser.add_argument("--mode", default=Mode.FREE, help="free, sft-only or rl-oriented")
+        parser.add_argument("--mode", default=Mode.FREE, help="free, sft-only, rl-oriented or multi")
         parser.add_argument("--budget", default="12h", help="wall clock: 90s, 30m, 12h, 1d")
+        parser.add_argument("--tokens", type=int, help="the driver's budget of tokens; default: the deployment's")
+        parser.add_argument("--cost", type=float, help="the driver's budget in US dollars; default: the deployment's")
+        parser.add_argument("--resumes", type=int, default=0, help="how often to start an agent again that ends early")
         parser.add_argument("--here", action="store_true", help="drive the agent in this process")
         parser.add_argument("--detach", action="store_true", help="do not follow")
 
@@ -42,11 +45,14 @@ class Command(BaseCommand):
         try:
             run = run_create(
                 agent=options["agent"],
-                task=options["task"],
+                tasks=options["task"],
                 base_model=options["base_model"],
                 driver=options["driver"],
                 mode=options["mode"],
                 budget_s=seconds(options["budget"]),
+                token_budget=options["tokens"],
+                cost_budget_usd=options["cost"],
+                resumes=options["resumes"],
             )
         except ValidationError as error:
             raise CommandError(
@@ -84,9 +90,10 @@ def told(kind: str, data: dict[str, Any]) -> str:
     if kind == EventKind.RUN_STEP:
         return str(data["text"])
     if kind == EventKind.BASELINE:
-        return f"baseline {_score(data)}"
+        return f"baseline {data.get('task', '')} {_score(data)}".replace("  ", " ")
     if kind == EventKind.SUBMISSION:
-        return f"#{data['number']} {data['state']} {_score(data) if data['ended_at'] else ''}".strip()
+        where = f"{data['task']} " if data.get("task") else ""
+        return f"#{data['number']} {where}{data['state']} {_score(data) if data['ended_at'] else ''}".strip()
     return ""
 
 

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from benchmark.models import RunState
 from frontend.queue_page import queue_page
-from grading.models import EvaluationState, SubmissionState
+from grading.models import Baseline, EvaluationState, SubmissionState
 from tests.support.rows import baseline_row, evaluation_row, graded_row, run_row, submission_row
 
 pytestmark = pytest.mark.django_db
@@ -80,8 +80,7 @@ def test_a_baseline_that_waits_is_counted_once_for_all_its_runs(anonymous: Clien
     evaluation = baseline_row(one)
     evaluation.state, evaluation.verdict = EvaluationState.QUEUED, None
     evaluation.save()
-    other.baseline = type(one.baseline)(run=other, evaluation=evaluation)
-    other.baseline.save()
+    Baseline.objects.create(run=other, evaluation=evaluation)
     assert next(kind for kind in queue_page().waiting if kind.kind == "Baselines").depth == 1
 
 

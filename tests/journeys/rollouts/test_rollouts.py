@@ -42,7 +42,7 @@ def inside(made: Made, socket: Path, script: str, log: Path) -> tuple[Exit, str]
             name=f"rollouts-{uuid4().hex[:12]}",
             command=["bash", "-c", script],
             mounts=made.workspace.mounts(),
-            env=run_environment(made.run, made.task, made.workspace, "token", sandbox.python),
+            env=run_environment(made.run, [made.task], made.workspace, "token", sandbox.python),
             workdir=made.workspace.inside,
             socket=socket,
             log_path=log,
