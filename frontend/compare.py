@@ -79,7 +79,7 @@ class Comparison:
 
     @cached_property
     def protocols(self) -> list[str]:
-        return list(dict.fromkeys(line.story.standing.protocol for line in self.lines))
+        return list(dict.fromkeys(line.story.standing.protocol or "none" for line in self.lines))
 
     @cached_property
     def base_models(self) -> list[str]:
