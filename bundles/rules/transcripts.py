@@ -23,7 +23,9 @@ SENT = re.compile(rb"curl|POST|requests\.post|httpx|urlopen|wget|http://|https:/
 TIMESTAMP = re.compile(
     rb'"timestamp"\s*:\s*(?:"([0-9TZ:. +-]{10,40})"|(\d{10,13}(?:\.\d+)?))|^\[(\d{4}-[0-9TZ:.-]{10,20})\] ', re.M
 )
-BASE = re.compile(rb"(?:[Qq]wen|[Ll]lama|[Mm]istral|[Gg]emma|Phi|SmolLM|OLMo)[A-Za-z0-9.]*(?:-[A-Za-z0-9.]+){0,6}")
+BASE = re.compile(rb"[A-Za-z0-9.]*(?:-[A-Za-z0-9.]+){0,6}")
+FAMILIES = (b"Qwen", b"qwen", b"Llama", b"llama", b"Mistral", b"mistral", b"Gemma", b"gemma", b"Phi", b"SmolLM")
+"""With which names of base models begin; looked for one by one, which is faster than one expression."""
 SIZED = re.compile(r"-\d+(\.\d+)?[bm](-|$)")
 PROGRAM_VERSION = re.compile(rb'"(?:claude_code_version|cli_version|agent_version)"\s*:\s*"([^"\\]{1,60})"')
 MODEL = re.compile(rb'"model"\s*:\s*"([^"\\]{1,120})"')
@@ -196,7 +198,15 @@ class _Scan:
             facts.last_at = max(facts.last_at or at, at)
 
     def _bases(self, data: bytes) -> None:
-        self._facts.bases.update(name for found in BASE.findall(data) if SIZED.search(name := found.decode().lower()))
+        for family in FAMILIES:
+            start = data.find(family)
+            while start >= 0:
+                match = BASE.match(data, start)
+                end = match.end() if match else start + 1
+                name = data[start:end].decode().lower()
+                if SIZED.search(name):
+                    self._facts.bases[name] += 1
+                start = data.find(family, max(end, start + 1))
 
     def _line(self, line: bytes, number: int) -> None:
         value = _parsed(line)
