@@ -32,6 +32,10 @@ class Order:
     """As the caller gave it, such as `-best_score`."""
     field: str
     moment: bool = False
+    tie: str = "pk"
+    """What names a row among equals; the id, or a column that always equals it."""
+    always: bool = False
+    """Whether every row has a value: then an ordinary index serves."""
 
     @property
     def falling(self) -> bool:
@@ -39,18 +43,19 @@ class Order:
 
     @property
     def keys(self) -> list[OrderBy]:
-        tie = F("pk").desc() if self.falling else F("pk").asc()
-        key = F(self.field)
-        return [key.desc(nulls_last=True) if self.falling else key.asc(nulls_last=True), tie]
+        tie = F(self.tie).desc() if self.falling else F(self.tie).asc()
+        key, last = F(self.field), None if self.always else True
+        return [key.desc(nulls_last=last) if self.falling else key.asc(nulls_last=last), tie]
 
     def after(self, value: Any, pk: int) -> Q:
         """Rows that come after the one with this value and id."""
         way = "lt" if self.falling else "gt"
-        later = Q(**{f"pk__{way}": pk})
+        later = Q(**{f"{self.tie}__{way}": pk})
         if value is None:
             return Q(**{f"{self.field}__isnull": True}) & later
         beyond, same = Q(**{f"{self.field}__{way}": value}), Q(**{self.field: value})
-        return beyond | (same & later) | Q(**{f"{self.field}__isnull": True})
+        rest = beyond | (same & later)
+        return rest if self.always else rest | Q(**{f"{self.field}__isnull": True})
 
 
 @dataclass(frozen=True)
@@ -66,7 +71,7 @@ def keyset_page(request: HttpRequest, rows: QuerySet[M], order: Order, given: An
     if cursor := given.get("cursor"):
         rows = rows.filter(order.after(*_read(cursor, order)))
     limit = given["limit"]
-    found: Any = list(rows.order_by(*order.keys).values_list("pk", order.field)[: limit + 1])
+    found: Any = list(rows.order_by(*order.keys).values_list(order.tie, order.field)[: limit + 1])
     shown = found[:limit]
     more = len(found) > limit
     return KeysetPage([pk for pk, _ in shown], next_of(request, _write(shown[-1], order)) if more else None)

@@ -3,11 +3,12 @@
 from django.urls import path
 from drf_spectacular.views import SpectacularAPIView
 
-from frontend.api import annotations, bundles, catalogue, docs, run_parts, runs
+from frontend.api import annotations, board, bundles, catalogue, docs, run_parts, runs, work
 
 urlpatterns = [
     path("", docs.docs, name="docs"),
     path("schema/", SpectacularAPIView.as_view(), name="schema"),
+    path("leaderboard/", board.Leaderboard.as_view(), name="leaderboard"),
     path("tasks/", catalogue.Tasks.as_view(), name="tasks"),
     path("tasks/<str:task>/", catalogue.TaskOne.as_view(), name="task"),
     path("agents/", catalogue.Agents.as_view(), name="agents"),
@@ -27,6 +28,9 @@ urlpatterns = [
     path("bundles/<slug:slug>/appeal/", bundles.BundleAppeal.as_view(), name="bundle-appeal"),
     path("bundles/<slug:slug>/moderate/", bundles.BundleModerate.as_view(), name="bundle-moderate"),
     path("notifications/", bundles.Notices.as_view(), name="notifications"),
+    path("queue/", work.Queue.as_view(), name="queue"),
+    path("queue/cost/", work.Cost.as_view(), name="cost"),
+    path("workers/", work.Workers.as_view(), name="workers"),
     path("annotations/", annotations.Annotations.as_view(), name="annotations"),
     path("annotations/submit", annotations.AnnotationsSubmit.as_view(), name="annotations-submit"),
     path("annotations/export", annotations.AnnotationsExport.as_view(), name="annotation-export"),

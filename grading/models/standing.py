@@ -86,6 +86,7 @@ class TaskStanding(models.Model):
     class Meta:
         ordering = ("run", "task")
         constraints = (models.UniqueConstraint(fields=("run", "task"), name="standing_once"),)
+        # And three with what is unscored at the end, which PostgreSQL alone can have: migration 0004.
         indexes = (
             models.Index(fields=("task", "value")),
             models.Index(fields=("protocol", "value")),
