@@ -1,7 +1,7 @@
 """The pages."""
 
 from django.contrib.auth.views import LogoutView
-from django.urls import path
+from django.urls import include, path
 
 from frontend.views import (
     account,
@@ -59,6 +59,8 @@ urlpatterns = [
     path("compare/curve.json", compare.compare_curve, name="compare-curve"),
     path("compare/points.csv", compare.compare_csv, name="compare-csv"),
     path("compare/measures.tex", compare.compare_latex, name="compare-latex"),
+    path("analyses/", include("frontend.analyses.urls")),
+    path("runs/<slug:slug>/", include("frontend.run_urls")),
     path("annotate/", annotate.annotate, name="annotate"),
     path("annotate/queues/", annotate.queue_new, name="annotate-queue-new"),
     path("annotate/queues/<int:pk>/next/", annotate.queue_next, name="annotate-next"),
