@@ -23,7 +23,12 @@ Score = float | None
 def workspace_files(scores: Sequence[Score] = (61.0, None, 70.5), *, baseline: float = 60.0) -> dict[str, bytes]:
     """Path → content. One submission an hour; the transcript submits each of them."""
     end = START + timedelta(hours=len(scores) + 1)
-    meta = {"start_time": START.timestamp(), "timeout_s": 43200, "last_submit_time": None, "end_time": end.timestamp()}
+    meta: dict[str, Any] = {
+        "start_time": START.timestamp(),
+        "timeout_s": 43200,
+        "last_submit_time": None,
+        "end_time": end.timestamp(),
+    }
     meta |= {"task": "gsm8k", "agent": "claude", "base_model": DETAILS["base_model"]["name"]}
     rows = [_row(number, score, baseline) for number, score in enumerate(scores, start=1)]
     return {

@@ -8,12 +8,18 @@ import pytest
 from django.contrib.auth.models import Permission, User
 from django.test import Client
 
+from benchmark.models import Run
 from bundles.models import Bundle
 from bundles.services.checking import bundle_check_next
 from bundles.services.uploads import upload_create, upload_finish
 from tests.support.bundling import DETAILS, bundle_bytes
 
 Make = Callable[..., Bundle]
+
+
+def run_of(bundle: Bundle) -> Run:
+    """As it is in the database now."""
+    return Run.objects.get(bundle=bundle)
 
 
 @pytest.fixture(autouse=True)

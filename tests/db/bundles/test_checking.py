@@ -15,7 +15,7 @@ from bundles.models import Bundle, BundleState, Notification
 from bundles.services import check_process, checking
 from bundles.services.checking import bundle_check_next
 from grading.models import Evaluation, Submission, SubmissionState, TaskStanding
-from tests.db.bundles.conftest import Make
+from tests.db.bundles.conftest import Make, run_of
 from tests.support.bundling import FOLDER, bundle_bytes, workspace_files, zipped
 from traces.models import CodeSnapshot, Recording, Trace, TraceState
 
@@ -101,7 +101,7 @@ def test_a_contradiction_leaves_it_claimed(checked: Make) -> None:
     bundle = checked(zipped(files))
     assert bundle.state == BundleState.ACCEPTED
     assert bundle.run is not None
-    assert bundle.run.trust == Trust.CLAIMED
+    assert run_of(bundle).trust == Trust.CLAIMED
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from bundles.services.appeals import appeal_decide, appeal_open
 from bundles.services.moderation import bundle_ask, bundle_flag, bundle_hide, bundle_publish, bundle_recheck
 from bundles.services.notifications import notification_send, notifications_mail
 from grading.models import TaskStanding
-from tests.db.bundles.conftest import Make
+from tests.db.bundles.conftest import Make, run_of
 from tests.support.bundling import bundle_bytes
 
 pytestmark = pytest.mark.django_db
@@ -29,13 +29,12 @@ def test_publishing_shows_the_run_as_reviewed(
     checked: Make, moderator: Client, anonymous: Client, owner_user: User
 ) -> None:
     bundle = checked()
-    slug = bundle.run.slug
+    slug = run_of(bundle).slug
     assert slug not in anonymous.get("/runs/").content.decode()
     answer = moderator.post(f"/bundles/{bundle.slug}/moderate/", {"action": "publish", "reviewed": "1"})
     assert answer.status_code == 302
     bundle.refresh_from_db()
-    bundle.run.refresh_from_db()
-    assert (bundle.state, bundle.run.hidden, bundle.run.trust) == (BundleState.PUBLISHED, False, Trust.REVIEWED)
+    assert (bundle.state, run_of(bundle).hidden, run_of(bundle).trust) == (BundleState.PUBLISHED, False, Trust.REVIEWED)
     assert slug in anonymous.get("/runs/").content.decode()
     assert told(owner_user)[-1] == "run.zip: it is published."
     entry = AuditEntry.objects.get(action="run.trust")
@@ -49,8 +48,7 @@ def test_publishing_shows_the_run_as_reviewed(
 def test_publishing_without_reading_keeps_the_trust(checked: Make, moderator_user: User) -> None:
     bundle = checked()
     bundle_publish(bundle=bundle, actor=moderator_user, reviewed=False)
-    bundle.run.refresh_from_db()
-    assert (bundle.run.hidden, bundle.run.trust) == (False, Trust.CHECKED)
+    assert (run_of(bundle).hidden, run_of(bundle).trust) == (False, Trust.CHECKED)
 
 
 def test_without_contact_and_licence_nothing_is_published(checked: Make, moderator: Client, owner: Client) -> None:
@@ -70,14 +68,13 @@ def test_a_flag_puts_raw_final_and_reason_side_by_side(
     assert moderator.post(f"/bundles/{bundle.slug}/moderate/", given).status_code == 302
     row = TaskStanding.objects.get(run=bundle.run)
     assert (row.best, row.final, row.value, row.flag_reason) == (70.5, 61.0, 61.0, "Trained on held-out items.")
-    for path in (f"/bundles/{bundle.slug}/", f"/runs/{bundle.run.slug}/"):
+    for path in (f"/bundles/{bundle.slug}/", f"/runs/{run_of(bundle).slug}/"):
         page = anonymous.get(path).content.decode()
         for part in ("<s>70.50</s>", "61.00", "Trained on held-out items.", "flagged"):
             assert part in page
     moderator.post(f"/bundles/{bundle.slug}/moderate/", {"action": "unflag", "reason": "It was not."})
     row.refresh_from_db()
-    bundle.run.refresh_from_db()
-    assert (row.final, row.value, row.flag_reason, bundle.run.trust) == (None, 70.5, "", Trust.REVIEWED)
+    assert (row.final, row.value, row.flag_reason, run_of(bundle).trust) == (None, 70.5, "", Trust.REVIEWED)
     moves = AuditEntry.objects.filter(action="run.trust").order_by("id").values_list("data__after", flat=True)
     assert list(moves) == ["reviewed", "flagged", "reviewed"]
 
@@ -134,9 +131,8 @@ def test_a_new_version_takes_the_place_of_the_old(checked: Make, moderator_user:
     bundle_publish(bundle=second, actor=moderator_user, reviewed=True)
     for bundle in (first, second):
         bundle.refresh_from_db()
-        bundle.run.refresh_from_db()
-    assert (first.state, first.run.hidden) == (BundleState.HIDDEN, True)
-    assert (second.state, second.run.hidden) == (BundleState.PUBLISHED, False)
+    assert (first.state, run_of(first).hidden) == (BundleState.HIDDEN, True)
+    assert (second.state, run_of(second).hidden) == (BundleState.PUBLISHED, False)
 
 
 @pytest.mark.parametrize("uphold", [True, False])
@@ -152,9 +148,8 @@ def test_an_appeal_is_decided(checked: Make, moderator_user: User, owner_user: U
         appeal_open(bundle=bundle, author=owner_user, text="Once more.")
     appeal_decide(appeal=appeal, actor=moderator_user, uphold=uphold, answer="We looked.")
     bundle.refresh_from_db()
-    bundle.run.refresh_from_db()
     after = (BundleState.PUBLISHED, False, Trust.REVIEWED) if uphold else (BundleState.HIDDEN, True, Trust.FLAGGED)
-    assert (bundle.state, bundle.run.hidden, bundle.run.trust) == after
+    assert (bundle.state, run_of(bundle).hidden, run_of(bundle).trust) == after
     assert appeal.state == (AppealState.UPHELD if uphold else AppealState.DISMISSED)
     assert any(f"your appeal was {appeal.state}. We looked." in text for text in told(owner_user))
     with pytest.raises(ValidationError):
@@ -172,7 +167,7 @@ def test_similar_runs_stand_side_by_side(checked: Make, moderator: Client, moder
     bundle_publish(bundle=other, actor=moderator_user, reviewed=True)
     bundle = checked()
     page = moderator.get(f"/bundles/{bundle.slug}/similar/").content.decode()
-    assert other.run.slug in page
+    assert run_of(other).slug in page
     for part in ("65.00", "70.50", "reviewed"):
         assert part in page.lower()
 

@@ -8,7 +8,7 @@ from django.test import Client
 
 from bundles.models import Appeal, Bundle, BundleState, Notification
 from bundles.services.moderation import bundle_hide, bundle_publish
-from tests.db.bundles.conftest import Make
+from tests.db.bundles.conftest import Make, run_of
 from tests.support.people import with_token
 
 pytestmark = pytest.mark.django_db
@@ -41,7 +41,7 @@ def test_who_reads_a_published_one(checked: Make, moderator_user: User, people: 
     bundle_publish(bundle=bundle, actor=moderator_user, reviewed=True)
     start = f"/bundles/{bundle.slug}/"
     everybody = dict.fromkeys(people, 200)
-    for path in (start, start + "report.json", "/api/v1" + start, f"/runs/{bundle.run.slug}/"):
+    for path in (start, start + "report.json", "/api/v1" + start, f"/runs/{run_of(bundle).slug}/"):
         assert statuses(people, path) == everybody
     assert statuses(people, start + "archive") == {"owner": 200, "stranger": 404, "moderator": 200, "anonymous": 404}
     page = people["anonymous"].get(start).content.decode()
@@ -49,7 +49,7 @@ def test_who_reads_a_published_one(checked: Make, moderator_user: User, people: 
     assert "by moderator" not in page
     bundle_hide(bundle=bundle, actor=moderator_user, reason="Withdrawn.")
     assert statuses(people, start) == {"owner": 200, "stranger": 404, "moderator": 200, "anonymous": 404}
-    assert statuses(people, f"/runs/{bundle.run.slug}/")["stranger"] == 404
+    assert statuses(people, f"/runs/{run_of(bundle).slug}/")["stranger"] == 404
 
 
 def test_lists_show_what_may_be_seen(checked: Make, people: dict[str, Client]) -> None:

@@ -88,7 +88,7 @@ def test_tokens_need_the_scope(owner_user: User) -> None:
     assert announce(with_token(owner_user, "read")).status_code == 403
     place = announce(with_token(owner_user, "submit")).headers["Location"]
     assert head(with_token(owner_user, "submit"), place).status_code == 200
-    wrong = Client(headers={"authorization": "Bearer nonsense"})  # type: ignore[arg-type]
+    wrong = Client(headers={"authorization": "Bearer nonsense"})
     answer = announce(wrong)
     assert (answer.status_code, answer.headers["WWW-Authenticate"]) == (401, "Bearer")
 

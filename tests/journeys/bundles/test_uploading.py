@@ -78,7 +78,7 @@ def go_on(site: Platform, tus: Tus, place: str, data: bytes) -> Any:
         nonlocal answer
         at = int(tus.head(place).headers["Upload-Offset"])
         answer = tus.patch(place, at, data[at:])
-        return answer.status_code != 423
+        return bool(answer.status_code != 423)
 
     site.until(done, 10, "the upload is free")
     return answer
