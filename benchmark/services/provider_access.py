@@ -63,6 +63,8 @@ def provider_problem(agent: Agent, driver: str, *, money: bool = False) -> str:
     name, model = agent.driver_parts(driver)
     if not name:
         known = ", ".join(agent.drivers)
+        if not any(agent.driver_parts(each)[0] for each in agent.drivers):
+            return ""  # an agent that asks nobody: its driver is a word of its own
         return "" if driver == "none" else f"{agent.title} has no driver {driver!r}; it declares {known}."
     if name not in settings.PROVIDERS:
         upper = name.upper()

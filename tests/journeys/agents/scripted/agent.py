@@ -6,6 +6,9 @@ same:N         one checkpoint under N paths, one after the other
 nowait:N       N different checkpoints without waiting, then polls until all have ended
 hang           starts a daemon that writes a heartbeat file for ever, submits one checkpoint, then sleeps
 crash          ends with code 3
+work:S         submits one checkpoint, works for S seconds with a line a second, submits another
+leave:N        submits N checkpoints without waiting, and ends
+attack         tries what an agent must not, saying so
 probe          prints what it can see and reach
 """
 
@@ -76,6 +79,19 @@ def probe() -> None:
     attempt("environment", lambda: sorted(os.environ))
 
 
+def attack() -> None:
+    gateway, _, _ = URL.partition("/grading/")
+    for path in ("/grading/" + "x" * 43 + "/health", "/admin/", "/latest/meta-data/"):
+        try:
+            urllib.request.urlopen(gateway + path, timeout=5)
+        except urllib.error.HTTPError as error:
+            print("asked", path, error.code, flush=True)
+    commands = ("ls /var/run/docker.sock", "date -s 2001-01-01", "unshare -r true", "cat /proc/1/root/etc/shadow")
+    for command in commands:
+        print("$", command, flush=True)
+        subprocess.run(["bash", "-c", command], check=False)
+
+
 def main(what: str) -> int:
     word, _, n = what.partition(":")
     count = int(n or 1)
@@ -102,6 +118,18 @@ def main(what: str) -> int:
         submit(checkpoint(1))
         print("hanging", flush=True)
         time.sleep(100_000)
+    elif word == "work":
+        submit(checkpoint(1))
+        for second in range(count):
+            print("working", second, flush=True)
+            time.sleep(1)
+        submit(checkpoint(2))
+        print("worked", flush=True)
+    elif word == "leave":
+        for number in range(1, count + 1):
+            submit(checkpoint(number), wait=False)
+    elif word == "attack":
+        attack()
     elif word == "probe":
         probe()
     elif word == "crash":
