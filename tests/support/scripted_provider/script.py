@@ -37,7 +37,8 @@ class Turn:
 class Fault:
     """`status` is answered to the first `times` requests for `turn` (0: to every one); 0 cuts the stream instead."""
 
-    turn: int
+    turn: int | None
+    """None: side requests, which have no shell."""
     status: int
     times: int = 1
     message: str = ""
