@@ -57,6 +57,13 @@ def base_model_folder(reference: str, *, progress: Callable[[str], None]) -> Pat
     return target
 
 
+def base_models_here() -> dict[str, Path]:
+    """Models that are in this worker's store already, by the name that runs give them."""
+    store = Path(settings.DATA_DIR) / "base_models"
+    folders = sorted(store.iterdir()) if store.is_dir() else []
+    return {each.name.replace("--", "/"): each for each in folders if (each / "config.json").is_file()}
+
+
 def _build(module: str, target: Path, progress: Callable[[str], None]) -> None:
     progress(f"Building the base model {target.name}; about a minute, once.")
     command = [sys.executable, "-m", module, str(target)]

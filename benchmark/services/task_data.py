@@ -66,13 +66,19 @@ class LocalOrPublic:
         part.rename(path)
 
 
+def task_data_here(task: Task) -> DataTarget | None:
+    """The task's prepared folders where they are here already, else None: nothing is made."""
+    target = _target(_store(task))
+    return target if target.held_out.is_dir() else None
+
+
 def task_data(task: Task) -> DataTarget:
     """The task's prepared folders, made on first use.
 
     Raises: DataUnavailable: a source file is missing or wrong.
     """
-    store = settings.DATA_DIR / "tasks" / f"{task.id}-{_version(task)}"
-    target = DataTarget(visible=store / "visible", held_out=store / "held_out")
+    store = _store(task)
+    target = _target(store)
     with held_alone(store.with_name(store.name + ".lock")):
         if not store.is_dir():
             part = store.with_name(store.name + ".part")
@@ -83,6 +89,14 @@ def task_data(task: Task) -> DataTarget:
             _prepare(task)(making, LocalOrPublic(task.id, settings.DATA_DIR / "sources" / task.id))
             part.rename(store)
     return target
+
+
+def _store(task: Task) -> Path:
+    return Path(settings.DATA_DIR) / "tasks" / f"{task.id}-{_version(task)}"
+
+
+def _target(store: Path) -> DataTarget:
+    return DataTarget(visible=store / "visible", held_out=store / "held_out")
 
 
 def _version(task: Task) -> str:

@@ -152,4 +152,19 @@ ABOUT_TRANSCRIPTS: dict[str, Entry] = {
         "warning", "Integrity", "The transcript mentions held-out data", "A person will read these places."
     ),
 }
-CATALOGUE: dict[str, Entry] = {**ABOUT_MANIFEST, **ABOUT_FACTS, **ABOUT_SCORES, **ABOUT_TIMES, **ABOUT_TRANSCRIPTS}
+ABOUT_INTEGRITY: dict[str, Entry] = {
+    "held_out_overlap": Entry(
+        "warning", "Integrity", "Held-out items stand among the run's files", "A person will read these places."
+    ),
+    "weights_near": Entry(
+        "warning", "Integrity", "Weights are near to a known model's", "A person will look at how they were made."
+    ),
+}
+CATALOGUE: dict[str, Entry] = {
+    **ABOUT_MANIFEST,
+    **ABOUT_FACTS,
+    **ABOUT_SCORES,
+    **ABOUT_TIMES,
+    **ABOUT_TRANSCRIPTS,
+    **ABOUT_INTEGRITY,
+}
