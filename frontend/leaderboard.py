@@ -6,14 +6,14 @@ from functools import cached_property
 
 from django.http import QueryDict
 
-from frontend.board import Filters, Group, Panel, board
+from frontend.board import Filters, Group, Panel, board_parts, panels_of
 from frontend.board.findings import Findings, findings
 from frontend.board.options import Option, options_of
 from frontend.board.strips import Strip, strips
 
 ALSO = ("rows", "theme")
 """Parameters of the page that narrow nothing."""
-ROWS_SHOWN, ROWS_MOST = 40, 2000
+ROWS_SHOWN, ROWS_MOST = 20, 2000
 """Rows of a group on the first page, and when all of them are asked for."""
 FIRST = ("level", "task", "agent", "driver", "mode", "budget")
 MORE = ("base", "origin", "trust", "protocol")
@@ -108,8 +108,9 @@ def leaderboard_of(query: QueryDict) -> LeaderboardPage:
     """Raises: BadQuery."""
     filters = Filters.read(query, also=ALSO)
     everything = query.get("rows") == "all"
-    panels = [_cut(panel, ROWS_MOST if everything else ROWS_SHOWN) for panel in board(filters)]
-    return LeaderboardPage(filters, panels, options_of(filters), everything)
+    parts = board_parts(filters)
+    panels = [_cut(panel, ROWS_MOST if everything else ROWS_SHOWN) for panel in panels_of(parts, filters)]
+    return LeaderboardPage(filters, panels, options_of(filters, parts), everything)
 
 
 def _cut(panel: Panel, most: int) -> Panel:

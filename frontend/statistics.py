@@ -53,8 +53,8 @@ def bootstrap(values: Sequence[float]) -> Interval | None:
     Efron and Tibshirani (1993), section 13.3, with 4,000 resamples. The same values give the same interval, in any
     order. Of two runs it is simply the lower and the higher.
     """
-    finite = tuple(sorted(value for value in values if math.isfinite(value)))
-    return _bootstrap(finite) if len(finite) > 1 else None
+    known = tuple(sorted(value for value in values if math.isfinite(value)))
+    return _bootstrap(known) if len(known) > 1 else None
 
 
 @lru_cache(maxsize=16384)
@@ -79,11 +79,11 @@ _kept_weights = lru_cache(maxsize=KEPT_SIZES)(_drawn_weights)
 
 def run_deviation(values: Sequence[float]) -> float | None:
     """Run-to-run noise: the sample standard deviation over runs; None for fewer than two."""
-    finite = [value for value in values if math.isfinite(value)]
-    if len(finite) < 2:
+    known = [value for value in values if math.isfinite(value)]
+    if len(known) < 2:
         return None
-    centre = math.fsum(finite) / len(finite)
-    return math.sqrt(math.fsum((value - centre) ** 2 for value in finite) / (len(finite) - 1))
+    centre = sum(known) / len(known)
+    return math.sqrt(sum((value - centre) ** 2 for value in known) / (len(known) - 1))
 
 
 def decoding_error(errors: Sequence[float | None]) -> float | None:
@@ -91,7 +91,7 @@ def decoding_error(errors: Sequence[float | None]) -> float | None:
     known = [error for error in errors if error is not None and math.isfinite(error)]
     if not known or len(known) < len(errors):
         return None
-    return math.sqrt(math.fsum(error**2 for error in known)) / len(known)
+    return math.sqrt(sum([error * error for error in known])) / len(known)
 
 
 def noise_of_mean(values: Sequence[float], decoding: float | None) -> float | None:

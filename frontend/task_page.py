@@ -27,8 +27,8 @@ AXES = {
     "horizon": "how many steps an episode takes",
 }
 """The four axes of the paper's figure 4, each from 1 to 5."""
-GRADED = "How a submission is graded"
-"""The heading of every description's part about the protocol."""
+GRADED = ("How a submission is graded", "Score")
+"""The headings of a description's part about the protocol."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class TaskPage:
     @cached_property
     def graded(self) -> SafeString:
         """The protocol in words."""
-        return markdown_html(section(self.task.description, GRADED) if self.task else "", top=3)
+        return markdown_html(graded_text(self.task) if self.task else "", top=3)
 
     @cached_property
     def description(self) -> SafeString:
@@ -105,6 +105,11 @@ class TaskLine:
     task: Task | None
     design: Design | None
     runs: int
+
+
+def graded_text(task: Task) -> str:
+    """What its description says about grading, Markdown; empty where it has no such part."""
+    return next((found for heading in GRADED if (found := section(task.description, heading))), "")
 
 
 def task_page_of(task_id: str, query: QueryDict) -> TaskPage | None:

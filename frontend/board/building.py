@@ -3,7 +3,6 @@
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from urllib.parse import urlencode
 
 from benchmark.services.protocols import protocol_is_ranked
 from frontend.board.filters import Filters
@@ -116,25 +115,19 @@ def _cell(task: str, part: Part | None, protocol: str, kind: Kind) -> Cell:
         baseline=part.baseline,
         baseline_error=part.baseline_error,
         slug=part.slug if part.runs == 1 else "",
-        query=list_query(part, kind),
+        listing=listing_of(part, kind),
         reason="" if part.values else part.reason,
         flags=tuple(part.flags),
     )
 
 
-def list_query(part: Part, kind: Kind) -> str:
-    """Of the address that lists the runs behind a cell."""
-    told = {
-        "task": part.task,
-        "agent": part.stack.agent,
-        "driver": part.stack.driver,
-        "mode": part.stack.mode,
-        "base": part.base_model,
-        "budget": budget_text(part.stack.budget_s),
-        "protocol": part.protocol,
-        "origin": ["published"] if kind == "published" else sorted(part.origins),
-    }
-    return urlencode(told, doseq=True)
+def listing_of(part: Part, kind: Kind) -> tuple[tuple[str, str], ...]:
+    """The filters that leave the runs behind a cell."""
+    stack = part.stack
+    facts = (("task", part.task), ("agent", stack.agent), ("driver", stack.driver), ("mode", stack.mode))
+    more = (("base", part.base_model), ("budget", budget_text(stack.budget_s)), ("protocol", part.protocol))
+    origins = ["published"] if kind == "published" else sorted(part.origins)
+    return (*facts, *more, *(("origin", origin) for origin in origins))
 
 
 def _ranked(rows: Sequence[Row]) -> list[Row]:
@@ -148,16 +141,12 @@ def _starred(rows: Sequence[Row]) -> list[Row]:
     for column in zip(*(row.cells for row in rows), strict=True):
         scores = [round(cell.score, 9) for cell in column if cell.score is not None]
         tops.append(max(scores) if scores else None)
-    return [
-        replace(
-            row,
-            cells=tuple(
-                replace(cell, best=cell.score is not None and round(cell.score, 9) == top)
-                for cell, top in zip(row.cells, tops, strict=True)
-            ),
-        )
-        for row in rows
-    ]
+    return [replace(row, cells=tuple(map(_star, row.cells, tops))) for row in rows]
+
+
+def _star(cell: Cell, top: float | None) -> Cell:
+    best = cell.score is not None and round(cell.score, 9) == top
+    return replace(cell, best=True) if best else cell
 
 
 def _unranked(parts: Sequence[Part]) -> list[Unranked]:

@@ -1,6 +1,6 @@
 """What the filters can be set to: what there is, and what is chosen even when there is no such thing."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from benchmark.models import Mode, Origin, Run, Trust
@@ -9,6 +9,7 @@ from frontend.board.filters import Filters
 from frontend.board.grouping import short
 from frontend.board.known_tasks import LEVEL_WORDS, task_title
 from frontend.board.parameters import VERIFIED, budget_text, budget_words
+from frontend.board.reading import Part
 from grading.models import TaskStanding
 
 OFFERED_MOST = 200
@@ -33,11 +34,15 @@ class Option:
     chosen: tuple[str, ...]
 
 
-def options_of(filters: Filters) -> dict[str, Option]:
-    """By parameter name. Two queries."""
-    runs = list(Run.objects.shown().order_by().values_list("agent", "driver", "base_model", "budget_s").distinct())
-    protocols = TaskStanding.objects.filter(run__hidden=False).order_by().values_list("protocol", "task").distinct()
-    protocol_tasks = list(protocols)
+def options_of(filters: Filters, parts: Sequence[Part] | None = None) -> dict[str, Option]:
+    """By parameter name. Two queries; none where `parts` are those of a board that nothing narrows."""
+    if parts is not None and not filters.narrowing:
+        runs = {(p.stack.agent, p.stack.driver, p.base_model, p.stack.budget_s) for p in parts}
+        protocol_tasks = {(part.protocol, part.task) for part in parts}
+    else:
+        runs = set(Run.objects.shown().order_by().values_list("agent", "driver", "base_model", "budget_s").distinct())
+        shown = TaskStanding.objects.filter(run__hidden=False).order_by()
+        protocol_tasks = set(shown.values_list("protocol", "task").distinct())
     budgets = sorted({budget for *_, budget in runs})
     found = (
         ("level", "Level", "All levels", [(level, f"{level} {words}") for level, words in LEVEL_WORDS.items()]),

@@ -1,37 +1,22 @@
 """Reads standings for a board: a row for each stack, task and protocol, added up in the database."""
 
-import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 from django.db import models
-from django.db.models import Aggregate, Case, Count, F, FloatField, Max, Min, Value, When
+from django.db.models import Case, Count, F, FloatField, Max, Min, Value, When
 from django.db.models.fields.json import KeyTextTransform
+from django.db.models.functions import Coalesce
 
 from benchmark.models import Origin
 from frontend.board.filters import Filters
 from frontend.board.rows import Flag, Kind, Stack
+from frontend.board.sql import Floats, Together
 from frontend.statistics import finite
 from grading.models import TaskStanding
 
 FLAGS_MOST = 200
-
-
-class Floats(Aggregate):
-    """All values of a group as a list of floats, None among them."""
-
-    output_field: Any = models.Field()
-
-    def as_postgresql(self, compiler: Any, connection: Any, **extra_context: Any) -> Any:
-        return self.as_sql(compiler, connection, function="array_agg", **extra_context)
-
-    def as_sqlite(self, compiler: Any, connection: Any, **extra_context: Any) -> Any:
-        return self.as_sql(compiler, connection, function="json_group_array", **extra_context)
-
-    def convert_value(self, value: Any, expression: Any, connection: Any) -> list[float | None]:
-        """SQLite answers with JSON, in which some of its versions write infinity in their own way."""
-        return json.loads(value.replace("Inf", "Infinity")) if isinstance(value, str) else list(value or [])
 
 
 @dataclass
@@ -61,38 +46,49 @@ class Part:
         return self.base_model, self.digest, self.kind, self.stack, self.task, self.protocol
 
 
-KEY = ("base", "digest", "made", "agent", "driver", "mode", "budget", "table", "trust", "task", "protocol")
+KEYS = {
+    "base": "run__base_model",
+    "digest": "run__base_digest",
+    "made": "run__origin",
+    "agent": "run__agent",
+    "driver": "run__driver",
+    "mode": "run__mode",
+    "budget": "run__budget_s",
+    "trust": "run__trust",
+}
+TABLE = Case(
+    When(run__origin=Origin.PUBLISHED, then=Coalesce(KeyTextTransform("table", "run__source"), Value(""))),
+    default=Value(""),
+    output_field=models.TextField(),
+)
 
 
 def parts_read(filters: Filters) -> list[Part]:
-    """Every part the filters leave. One query, and one more when a score was flagged."""
-    table = Case(
-        When(run__origin=Origin.PUBLISHED, then=KeyTextTransform("table", "run__source")),
-        default=Value(""),
-        output_field=models.TextField(),
-    )
-    rows = (
+    """Every part the filters leave. Two queries, and one more when a score was flagged.
+
+    The first adds up by a short key; the second says what each key stands for, by one of its rows.
+    """
+    sums = (
         TaskStanding.objects.filter(filters.standings())
-        .annotate(
-            base=F("run__base_model"), digest=F("run__base_digest"), made=F("run__origin"), agent=F("run__agent"),
-            driver=F("run__driver"), mode=F("run__mode"), budget=F("run__budget_s"), trust=F("run__trust"),
-            table=table,
-        )
+        .annotate(key=Together(*KEYS.values(), TABLE, "task", "protocol"))
         .order_by()
-        .values(*KEY)
+        .values("key")
         .annotate(
-            runs=Count("pk"), values=Floats("value"), errors=Floats("best_error"), last_run=Max("run_id"),
-            slug=Min("run__slug"), flagged=Count(Case(When(~models.Q(flag_reason=""), then=1))),
+            first=Min("pk"), runs=Count("pk"), values=Floats("value"), errors=Floats("best_error"),
+            last_run=Max("run_id"), flagged=Count(Case(When(~models.Q(flag_reason=""), then=1))),
             base_score=Max("baseline"), base_error=Max("baseline_error", output_field=FloatField()),
         )
     )  # fmt: skip
+    rows = {row["first"]: row for row in sums}
+    named = TaskStanding.objects.annotate(
+        table=TABLE, slug=F("run__slug"), **{name: F(at) for name, at in KEYS.items()}
+    )
     found: dict[tuple[object, ...], Part] = {}
-    flagged = False
-    for row in rows:
+    for facts in named.filter(pk__in=list(rows)).order_by().values("pk", "task", "protocol", "table", "slug", *KEYS):
+        row = rows[facts["pk"]] | facts
         part = _part(row)
-        flagged = flagged or bool(row["flagged"])
         _add(found.setdefault(part.key, part), row)
-    if flagged:
+    if any(row["flagged"] for row in rows.values()):
         _add_flags(found.values(), filters)
     return list(found.values())
 
@@ -110,10 +106,9 @@ def _add(part: Part, row: dict[str, Any]) -> None:
     part.slug = row["slug"] if part.runs == 0 and row["runs"] == 1 else ""
     part.runs += row["runs"]
     part.last_run = max(part.last_run, row["last_run"])
-    for value, error in zip(row["values"], row["errors"], strict=True):
-        if (score := finite(value)) is not None:
-            part.values.append(score)
-            part.errors.append(finite(error))
+    scored = [pair for pair in zip(row["values"], row["errors"], strict=True) if finite(pair[0]) is not None]
+    part.values += [value for value, _ in scored]
+    part.errors += [error for _, error in scored]
     part.origins.add(row["made"])
     part.trusts.add(row["trust"])
 

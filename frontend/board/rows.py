@@ -1,7 +1,9 @@
 """What a board is made of. Scores and gains are points of 0..100; None: not scored."""
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal
+from urllib.parse import urlencode
 
 from benchmark.models import Mode
 from frontend.agent_titles import agent_title
@@ -65,8 +67,8 @@ class Cell:
     baseline_error: float | None = None
     slug: str = ""
     """The run, when it is the only one."""
-    query: str = ""
-    """Of the address that lists the runs."""
+    listing: tuple[tuple[str, str], ...] = ()
+    """The filters that leave its runs."""
     reason: str = ""
     """Why there is no score; empty when there is one."""
     flags: tuple[Flag, ...] = ()
@@ -74,6 +76,11 @@ class Cell:
     """Whether no row of the group has a higher score in this column."""
 
     @property
+    def query(self) -> str:
+        """Of the address that lists the runs."""
+        return urlencode(self.listing)
+
+    @cached_property
     def score(self) -> float | None:
         """The mean over scored runs; of one run its score."""
         return sum(self.values) / len(self.values) if self.values else None
@@ -96,7 +103,7 @@ class Cell:
         """Run-to-run noise, as a standard deviation."""
         return run_deviation(self.values)
 
-    @property
+    @cached_property
     def noise(self) -> float | None:
         """The standard error that the score is judged by."""
         return noise_of_mean(self.values, self.error) if self.values else None
@@ -137,7 +144,7 @@ class Row:
     def over(self) -> list[Cell]:
         return [cell for cell, counted in zip(self.cells, self.counted, strict=True) if counted]
 
-    @property
+    @cached_property
     def mean(self) -> float | None:
         return mean([cell.score for cell in self.over])
 

@@ -7,34 +7,70 @@ from frontend.figures.style import Figure, layout, token
 from frontend.published.facts import Design
 
 LEVEL_COLOURS = {"L1": "s1", "L2": "s6", "L3": "s3"}
-COLUMNS = 3
+COLUMNS, NARROW_COLUMNS = 3, 2
+SHORT = {"capability": "capab.", "interaction": "interact.", "reward": "reward", "horizon": "horizon"}
+"""The axes on a phone."""
 
 
 def designs_figure(designs: Sequence[Design]) -> Figure:
-    """Plain data for Plotly; at most three radars a row."""
-    rows = -(-len(designs) // COLUMNS)
-    columns = min(COLUMNS, len(designs))
-    figure: Figure = {"data": [], "layout": layout(margin={"l": 40, "r": 40, "t": 36, "b": 20}, annotations=[])}
-    for number, design in enumerate(designs):
-        name = "polar" + (str(number + 1) if number else "")
+    """Plain data for Plotly; at most three radars a row, two on a phone."""
+    several = len(designs) > 1
+    margin = {"l": 40, "r": 40, "t": 36, "b": 20}
+    wide, narrow = _places(len(designs), COLUMNS), _places(len(designs), NARROW_COLUMNS)
+    axes = list(designs[0].design) if designs else []
+    return {
+        "data": [_trace(design, polar_name(number)) for number, design in enumerate(designs)],
+        "layout": layout(margin=margin, **_layout(designs, wide, axes, named=several)),
+        "narrow": _layout(
+            designs, narrow if several else wide, [SHORT.get(axis, axis) for axis in axes], named=several
+        ),
+    }
+
+
+def polar_name(number: int) -> str:
+    """As Plotly counts: `polar`, `polar2`, …"""
+    return "polar" + (str(number + 1) if number else "")
+
+
+def _places(count: int, most: int) -> list[tuple[list[float], list[float]]]:
+    """Where each radar stands: its range across and down, in fractions of the figure."""
+    columns = min(most, count)
+    rows = -(-count // columns) if columns else 0
+    found: list[tuple[list[float], list[float]]] = []
+    for number in range(count):
         row, column = divmod(number, columns)
-        across = [column / columns + 0.05, (column + 1) / columns - 0.05] if columns > 1 else [0, 1]
-        down = [1 - (row + 1) / rows + 0.04, 1 - row / rows - 0.09] if rows > 1 else [0, 1]
-        figure["layout"][name] = _polar(across, down)
-        figure["data"].append(_trace(design, name))
-        if len(designs) > 1:
-            figure["layout"]["annotations"].append(_title(design, sum(across) / 2, 1 - row / rows))
-    return figure
+        gap = 0.13 if columns == NARROW_COLUMNS else 0.06
+        across = [column / columns + gap, (column + 1) / columns - gap] if columns > 1 else [0.0, 1.0]
+        down = [1 - (row + 1) / rows + 0.06, 1 - row / rows - 0.11] if rows > 1 else [0.0, 1.0]
+        found.append((across, down))
+    return found
 
 
-def _polar(across: Sequence[float], down: Sequence[float]) -> Figure:
+def _layout(
+    designs: Sequence[Design],
+    places: Sequence[tuple[list[float], list[float]]],
+    axes: Sequence[str],
+    *,
+    named: bool,
+) -> Figure:
+    found: Figure = {polar_name(number): _polar(*place, axes) for number, place in enumerate(places)}
+    if named:
+        found["annotations"] = [
+            _title(design, sum(across) / 2, down[1] + 0.11)
+            for design, (across, down) in zip(designs, places, strict=True)
+        ]
+    return found
+
+
+def _polar(across: Sequence[float], down: Sequence[float], axes: Sequence[str]) -> Figure:
     tick = {"color": token("ink-3"), "size": 12}
     return {
         "domain": {"x": across, "y": down},
         "bgcolor": token("paper"),
         "radialaxis": {"range": [0, 5], "dtick": 1, "showticklabels": False, "gridcolor": token("rule"), "ticks": ""}
         | {"linecolor": token("rule")},
-        "angularaxis": {"tickfont": tick, "gridcolor": token("rule"), "linecolor": token("edge"), "rotation": 90},
+        "angularaxis": {"tickfont": tick, "gridcolor": token("rule"), "linecolor": token("edge"), "rotation": 90}
+        | {"tickmode": "array", "tickvals": list(range(len(axes))), "ticktext": list(axes)},
     }
 
 
