@@ -2,11 +2,14 @@
 
 from django.urls import path
 
-from frontend.views import bundle_moderation, bundle_upload, bundles
+from frontend.views import bundle_files, bundle_moderation, bundle_upload, bundles
 
 urlpatterns = [
     path("", bundles.bundle_list, name="bundle-list"),
     path("new", bundles.bundle_new, name="bundle-new"),
+    path("agent2_pack.py", bundle_files.packer, name="bundle-packer"),
+    path("manifest-1.0.schema.json", bundle_files.schema, name="bundle-schema"),
+    path("of/<slug:slug>.zip", bundle_files.run_bundle, name="run-bundle"),
     path("upload/", bundle_upload.uploads, name="bundle-uploads"),
     path("upload/<str:key>/", bundle_upload.upload, name="bundle-upload"),
     path("moderation/", bundle_moderation.moderation, name="bundle-moderation"),

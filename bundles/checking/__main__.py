@@ -20,7 +20,7 @@ def main() -> None:
     began = time.monotonic()
     task = json.load(sys.stdin)
     os.nice(5)
-    resource.setrlimit(resource.RLIMIT_AS, (task["memory_bytes"], task["memory_bytes"]))
+    resource.setrlimit(resource.RLIMIT_DATA, (task["memory_bytes"], task["memory_bytes"]))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     report = bundle_read(task, tell)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

@@ -1,6 +1,6 @@
 """From an archive to a report: unpacked, checked, and told in the platform's own terms."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,8 @@ from bundles.dialects.facts import Claim as Stated
 from bundles.dialects.facts import RunFacts
 from bundles.dialects.values import iso
 from bundles.format.names import shown
+from bundles.format.tree import Tree
+from bundles.integrity.evidence import Sources, evidence_find
 from bundles.rules.catalogue import CATALOGUE
 from bundles.rules.check import BundleReport, RunReport, bundle_check
 from bundles.rules.findings import Finding
@@ -38,8 +40,18 @@ def bundle_read(task: Mapping[str, Any], tell: Tell) -> Report:
     tell("checking", 0, 0)
     known, details = Known(**task["known"]), dict(task.get("details") or {})
     checked = bundle_check(into, name=task["filename"], known=known, details=details)
+    tell("comparing", 0, 0)
+    _compare(checked, into, task)
     tell("checking", 1, 1)
     return _told(checked, task["part"])
+
+
+def _compare(checked: BundleReport, into: Path, task: Mapping[str, Any]) -> None:
+    """Signs of contact with held-out data, and copied weights, for the run that the bundle is about."""
+    for run in checked.runs:
+        if not task["part"] or run.root == task["part"]:
+            run.findings += evidence_find(Tree(into), run.facts, Sources.of(task.get("sources") or {}, run.facts.task))
+            return
 
 
 def _told(checked: BundleReport, part: str) -> Report:
@@ -53,7 +65,7 @@ def _told(checked: BundleReport, part: str) -> Report:
         findings=tuple(_found(each) for each in findings),
         passed=_passed(run),
         files=tuple(FileRead(**asdict(each)) for each in files),
-        claim=_claim(facts),
+        claim=_claim(facts, [each.path for each in files]),
         parts=parts,
     )
 
@@ -68,7 +80,9 @@ def _found(each: Finding) -> Found:
     )
 
 
-def _claim(run: RunFacts) -> Claim:
+def _claim(run: RunFacts, paths: Sequence[str]) -> Claim:
+    root = f"{run.root}/" if run.root else ""
+    weights = weight_folders([path for path in paths if path.startswith(root)])
     return Claim(
         task=run.task,
         tasks=tuple(run.tasks),
@@ -91,7 +105,7 @@ def _claim(run: RunFacts) -> Claim:
         licence=run.licence,
         redacted=_redacted(run),
         extra=_extra(run),
-        submissions=tuple(_submission(each, number) for number, each in enumerate(run.submissions, start=1)),
+        submissions=tuple(_submission(each, number, weights) for number, each in enumerate(run.submissions, start=1)),
         transcripts=tuple(run.transcripts),
         code={str(number): dict(files) for number, files in run.code.items()},
         summaries=tuple(run.summaries),
@@ -103,17 +117,31 @@ def _time(moment: Any) -> str:
     return iso(moment) or "" if moment is not None else ""
 
 
-def _submission(each: Stated, number: int) -> ClaimedSubmission:
+def _weights(model_path: str, folders: Sequence[str]) -> str:
+    """The folder that the path names: by its end, since its beginning may be of another machine; "" unless just one."""
+    wanted = [part for part in model_path.split("/") if part not in ("", ".")][-2:]
+    found = [each for each in folders if wanted and each.split("/")[-len(wanted) :] == wanted]
+    return found[0] if len(found) == 1 else ""
+
+
+def _submission(each: Stated, number: int, folders: Sequence[str]) -> ClaimedSubmission:
     return ClaimedSubmission(
         number=each.number if each.number > 0 else number,
         at=_time(each.at),
         elapsed_s=each.elapsed_s,
         model_path=each.model_path,
         score=each.score,
+        standard_error=each.standard_error,
         error=each.error or each.error_code,
         digest=each.digest,
         task=each.task,
+        weights=_weights(each.model_path, folders),
     )
+
+
+def weight_folders(paths: Sequence[str]) -> list[str]:
+    """Folders that hold weights."""
+    return sorted({path.rpartition("/")[0] for path in paths if path.endswith(".safetensors")})
 
 
 def _redacted(run: RunFacts) -> str:

@@ -14,11 +14,12 @@ from typing import IO, Any
 from django.conf import settings
 
 from bundles.checking.report import Report
+from bundles.integrity.here import sources_here
 from bundles.models import Bundle
 
 ROOT = Path(__file__).resolve().parents[2]
 MEMORY_BYTES = 1 << 30
-"""Of address space; what it really needs is a third."""
+"""Of its own data; files that are mapped do not count. It really needs a tenth."""
 Tell = Callable[[str, int, int], bool]
 """Phase, done, of; False: give up."""
 
@@ -38,7 +39,8 @@ def check_apart(bundle: Bundle, *, into: Path, known: Mapping[str, Any], tell: T
 
     Raises: CheckFailed; CheckGivenUp; OSError.
     """
-    return Report.from_data(_apart(_task(bundle, into) | {"part": bundle.part, "known": dict(known)}, into, tell))
+    asked = {"part": bundle.part, "known": dict(known), "sources": sources_here()}
+    return Report.from_data(_apart(_task(bundle, into) | asked, into, tell))
 
 
 def unpacked_apart(bundle: Bundle, *, into: Path) -> None:

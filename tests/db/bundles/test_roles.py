@@ -1,5 +1,8 @@
 """Every page and endpoint tried by its owner, a stranger, a moderator and somebody who is not signed in."""
 
+import io
+import json
+import zipfile
 from typing import Any
 
 import pytest
@@ -10,6 +13,7 @@ from bundles.models import Appeal, Bundle, BundleState, Notification
 from bundles.services.moderation import bundle_hide, bundle_publish
 from tests.db.bundles.conftest import Make, run_of
 from tests.support.people import with_token
+from tests.support.rows import run_row
 
 pytestmark = pytest.mark.django_db
 JSON = "application/json"
@@ -158,3 +162,21 @@ def test_unknown_bundles_are_404(people: dict[str, Client]) -> None:
         assert people["moderator"].get(f"/bundles/b-nothing/{page}").status_code == 404
     assert people["moderator"].get("/api/v1/bundles/b-nothing/").status_code == 404
     assert people["moderator"].post("/bundles/b-nothing/moderate/", {"action": "publish"}).status_code == 404
+
+
+def test_who_exports_a_run(checked: Make, people: dict[str, Client]) -> None:
+    path = f"/bundles/of/{run_of(checked()).slug}.zip"
+    assert statuses(people, path) == {"owner": 200, "stranger": 404, "moderator": 200, "anonymous": 302}
+    answer = people["owner"].get(path)
+    with zipfile.ZipFile(io.BytesIO(answer.getvalue())) as archive:
+        assert "manifest.json" in archive.namelist()
+    going = run_row()
+    assert people["stranger"].get(f"/bundles/of/{going.slug}.zip").status_code == 409
+
+
+def test_packer_and_schema_are_for_everybody(people: dict[str, Client]) -> None:
+    for path in ("/bundles/agent2_pack.py", "/bundles/manifest-1.0.schema.json"):
+        assert statuses(people, path) == dict.fromkeys(people, 200)
+    text = people["anonymous"].get("/bundles/agent2_pack.py").content.decode()
+    compile(text, "agent2_pack.py", "exec")
+    assert json.loads(people["anonymous"].get("/bundles/manifest-1.0.schema.json").content)["required"]

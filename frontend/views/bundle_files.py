@@ -1,0 +1,50 @@
+"""Files around bundles: the packer, the manifest's schema, and any ended run as a bundle."""
+
+import json
+import tempfile
+from typing import BinaryIO, cast
+
+from django.contrib.auth.decorators import login_required
+from django.http import FileResponse, HttpRequest, HttpResponse
+from django.views.decorators.http import require_safe
+
+from bundles.export.bundle import NotYet, bundle_export
+from bundles.format.schema import MANIFEST_SCHEMA
+from bundles.packer.join import packer_source
+from frontend.access import run_seen
+
+IN_MEMORY = 8 << 20
+
+
+@require_safe
+def packer(request: HttpRequest) -> HttpResponse:
+    """One file that needs nothing but Python."""
+    return _file(packer_source(), "text/x-python; charset=utf-8", "agent2_pack.py")
+
+
+@require_safe
+def schema(request: HttpRequest) -> HttpResponse:
+    return _file(json.dumps(MANIFEST_SCHEMA, indent=1) + "\n", "application/schema+json", "manifest-1.0.schema.json")
+
+
+def _file(text: str, kind: str, name: str) -> HttpResponse:
+    disposition = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return HttpResponse(text, content_type=kind, headers=disposition)
+
+
+@login_required
+@require_safe
+def run_bundle(request: HttpRequest, slug: str) -> HttpResponse | FileResponse:
+    """The run as a bundle; 409 while it goes on. Writing one takes a while, so it is for people with an account."""
+    run = run_seen(request, slug)
+    file = tempfile.SpooledTemporaryFile(max_size=IN_MEMORY)  # noqa: SIM115  (the response closes it)
+    try:
+        bundle_export(run=run, into=cast(BinaryIO, file))
+    except NotYet as error:
+        file.close()
+        return HttpResponse(str(error), status=409, content_type="text/plain; charset=utf-8")
+    except BaseException:
+        file.close()
+        raise
+    file.seek(0)
+    return FileResponse(file, as_attachment=True, filename=f"{run.slug}.zip", content_type="application/zip")
