@@ -68,7 +68,7 @@ class LocalOrPublic:
 
 def task_data_here(task: Task) -> DataTarget | None:
     """The task's prepared folders where they are here already, else None: nothing is made."""
-    target = _target(_store(task))
+    target = _target(task_store(task))
     return target if target.held_out.is_dir() else None
 
 
@@ -77,7 +77,7 @@ def task_data(task: Task) -> DataTarget:
 
     Raises: DataUnavailable: a source file is missing or wrong.
     """
-    store = _store(task)
+    store = task_store(task)
     target = _target(store)
     with held_alone(store.with_name(store.name + ".lock")):
         if not store.is_dir():
@@ -91,7 +91,8 @@ def task_data(task: Task) -> DataTarget:
     return target
 
 
-def _store(task: Task) -> Path:
+def task_store(task: Task) -> Path:
+    """Where the task's prepared folders are, or will be."""
     return Path(settings.DATA_DIR) / "tasks" / f"{task.id}-{_version(task)}"
 
 

@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from bundles.dialects.facts import RunFacts
 from bundles.format.tree import Tree
@@ -16,7 +17,7 @@ LOOKED_AT = 64 << 20
 COPY = 1e-4
 """Relative L2 distance of next to nothing."""
 NEAR = 0.02
-"""Below it another model than the base is named, if it is nearer than the base: a short fine-tuning gives about 0.01."""
+"""Below it a model that is not the base is named, if it is nearer than that. A short fine-tuning gives about 0.01."""
 FILE_LOOKED_AT = 32 << 20
 TEXT = (".py", ".sh", ".ipynb", ".md", ".txt", ".json", ".jsonl", ".csv", ".tsv", ".yaml", ".yml", ".toml", ".cfg")
 VISIBLE_MOST = 200_000
@@ -32,6 +33,16 @@ class Sources:
     models: Mapping[str, Path] = field(default_factory=dict)
     """Name → folder of installed models, base models and known relatives."""
 
+    @classmethod
+    def of(cls, told: Mapping[str, Any], task: str) -> "Sources":
+        """Those for one task, from what `here.sources_here` tells."""
+        folders = told.get("tasks", {}).get(task, {})
+        return cls(
+            held_out=Path(folders["held_out"]) if folders else None,
+            visible=Path(folders["visible"]) if folders else None,
+            models={name: Path(folder) for name, folder in told.get("models", {}).items()},
+        )
+
 
 def evidence_find(tree: Tree, run: RunFacts, sources: Sources) -> list[Finding]:
     """Held-out items in the run's code and data, and weights near to known ones. Raises: OSError."""
@@ -42,8 +53,8 @@ def _overlap(tree: Tree, run: RunFacts, sources: Sources) -> Iterator[Finding]:
     paths = [path for path in _texts(tree, run) if path in tree]
     if sources.held_out is None or not paths:
         return
-    visible = (text for _, text in items_of(sources.visible)) if sources.visible is not None else iter(())
-    index = index_of((text for _, text in items_of(sources.held_out)), visible)
+    visible = items_of(sources.visible) if sources.visible is not None else iter(())
+    index = index_of(items_of(sources.held_out), visible)
     if not index.items:
         return
     hits, looked_at = _compare(tree, paths, index)

@@ -4,7 +4,7 @@ import gzip
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import Any, BinaryIO, cast
 
 ITEM_FILES = (".jsonl", ".json", ".jsonl.gz")
 ITEMS_MOST = 50_000
@@ -14,17 +14,17 @@ WORKED = ("examples",)
 """Files of worked examples: they are of the visible part."""
 
 
-def items_of(folder: Path) -> Iterator[tuple[str, str]]:
-    """`file:row` and the row's texts, one after another. Rows that are no JSON are passed over. Raises: OSError."""
+def items_of(folder: Path) -> Iterator[list[str]]:
+    """The texts of each row: a question, an answer. Rows that are no JSON are passed over. Raises: OSError."""
     count = 0
     for path in sorted(folder.rglob("*")):
         if not path.is_file() or not path.name.endswith(ITEM_FILES) or path.name.split(".")[0] in WORKED:
             continue
-        for number, row in enumerate(_rows(path), 1):
+        for row in _rows(path):
             count += 1
             if count > ITEMS_MOST:
                 return
-            yield f"{path.relative_to(folder)}:{number}", "\n".join(_texts(row))
+            yield list(_texts(row))
 
 
 def _rows(path: Path) -> Iterator[Any]:
@@ -37,8 +37,8 @@ def _rows(path: Path) -> Iterator[Any]:
             yield _parsed(line)
 
 
-def _opened(path: Path) -> IO[bytes]:
-    return gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb")
+def _opened(path: Path) -> BinaryIO:
+    return cast(BinaryIO, gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb"))
 
 
 def _parsed(data: bytes) -> Any:

@@ -12,10 +12,11 @@ from typing import BinaryIO
 
 SIZE = 13
 SHORTEST = 8
-"""Words of an item that can be told from others: one of 8 to 12 words is one n-gram of all its words."""
+"""Words of a text that can be told from others: one of 8 to 12 words is one n-gram of all its words."""
 NEAR = 0.5
 """The share from which an item counts as found."""
 BLOCK = 1 << 20
+ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|[nrt])")
 TOKEN = re.compile(r"[^\W_]+")
 
 
@@ -49,21 +50,21 @@ class Index:
         return sum(count > 0 for count in self.counts)
 
 
-def index_of(items: Iterable[str], visible: Iterable[str] = ()) -> Index:
-    """N-grams of `items` that no `visible` text has. About 100 bytes of memory an n-gram."""
+def index_of(items: Iterable[Iterable[str]], visible: Iterable[Iterable[str]] = ()) -> Index:
+    """N-grams of `items`, each given as its texts, that no `visible` one has. About 100 bytes of memory an n-gram."""
     index = Index()
-    for number, text in enumerate(items):
-        words = tokens(text)
-        size = min(SIZE, len(words))
-        grams = set(_grams(words, size)) if size >= SHORTEST else set()
+    for number, texts in enumerate(items):
+        grams: set[int] = set()
+        for words in map(tokens, texts):
+            size = min(SIZE, len(words))
+            if size >= SHORTEST:
+                index.sizes.add(size)
+                index.starts.update(pairwise(words))
+                grams.update(_grams(words, size))
         index.counts.append(len(grams))
-        if grams:
-            index.sizes.add(size)
-            index.starts.update(pairwise(words))
         for gram in grams:
             index.grams.setdefault(gram, []).append(number)
-    for text in visible:
-        words = tokens(text)
+    for words in (tokens(text) for texts in visible for text in texts):
         for size in index.sizes:
             for gram, _ in _known_grams(words, size, index):
                 for number in index.grams.pop(gram, ()):
@@ -93,7 +94,7 @@ def overlap_in(file: BinaryIO, path: str, index: Index, *, limit: int) -> Found 
 def _windows(file: BinaryIO, limit: int) -> Iterator[tuple[int, list[str]]]:
     """Words of a block and the last words of the block before, with the line that the block begins in.
 
-    `\\n` written as an escape, as JSON has it, parts words too.
+    Escapes of JSON stand for what they mean.
     """
     before: list[str] = []
     line, done, rest = 1, 0, b""
@@ -102,12 +103,19 @@ def _windows(file: BinaryIO, limit: int) -> Iterator[tuple[int, list[str]]]:
         block = rest + data
         cut = max(block.rfind(b"\n"), block.rfind(b" ")) + 1 or len(block)
         rest, block = block[cut:], block[:cut]
-        words = tokens(block.decode("utf-8", "replace").replace("\\n", " "))
+        words = tokens(_plain_text(block))
         yield line, before + words
         before = (before + words)[-(SIZE - 1) :]
         line += block.count(b"\n")
     if rest:
-        yield line, before + tokens(rest.decode("utf-8", "replace").replace("\\n", " "))
+        yield line, before + tokens(_plain_text(rest))
+
+
+def _plain_text(block: bytes) -> str:
+    text = block.decode("utf-8", "replace")
+    if "\\" in text:
+        text = ESCAPE.sub(lambda match: chr(int(match[1], 16)) if match[1] else " ", text)
+    return text
 
 
 def _grams(words: list[str], size: int) -> Iterator[int]:
