@@ -70,7 +70,7 @@ def test_a_task_is_found_in_runs_of_several(anonymous: Client) -> None:
     single = scored(50.0, task="gsm8k", protocol="gsm8k/1")
     assert slugs(anonymous, task="gsm8k", order="-score") == [multi.slug, single.slug]
     assert slugs(anonymous, order="-score") == [single.slug, multi.slug]
-    (told,) = anonymous.get(RUNS, {"task": "gsm8k", "score_min": 70}).json()["results"]
+    (told,) = anonymous.get(f"{RUNS}?task=gsm8k&score_min=70").json()["results"]
     assert (told["score"], len(told["standings"])) == (71.0, 2)
 
 
