@@ -64,11 +64,11 @@ def _work() -> None:
 
 
 def host_tidy() -> list[str]:
-    """End and remove sandboxes on this host whose run or evaluation nobody holds any more; their names.
+    """End and remove sandboxes on this host whose run or evaluation nobody holds any more; what was removed.
 
     Raises: SandboxFault; DatabaseError.
     """
-    removed = []
+    removed = _sockets_tidied()
     for name in sandbox_leftovers():
         kind, number = sandbox_number(name)
         held = _run_held(number) if kind == "run" else grading_room().evaluation_held(number)
@@ -77,6 +77,15 @@ def host_tidy() -> list[str]:
             sandbox_reap(name)
             removed.append(name)
     return removed
+
+
+def _sockets_tidied() -> list[str]:
+    """Sockets that a killed worker's gateways left in folders of runs on this host."""
+    left = {path.parts[-3]: path for path in (settings.DATA_DIR / "runs").glob("*/gateway/gateway.sock")}
+    held = set(Run.objects.filter(slug__in=left, state__in=HELD).values_list("slug", flat=True))
+    for slug in left.keys() - held:
+        left[slug].unlink(missing_ok=True)
+    return [str(left[slug]) for slug in left.keys() - held]
 
 
 def _run_held(number: int) -> bool:
