@@ -23,8 +23,10 @@ from tests.support.platform import free_port
 
 ROWS = {
     "runs": (
-        "(run_uuid, name, source_type, source_name, entry_point_name, user_id, status, start_time, end_time, lifecycle_stage, artifact_uri, experiment_id)",
-        "SELECT md5(id::text), slug, 'LOCAL', '', '', 'somebody', 'FINISHED', (extract(epoch from started_at) * 1000)::bigint,"
+        "(run_uuid, name, source_type, source_name, entry_point_name, user_id, status,"
+        " start_time, end_time, lifecycle_stage, artifact_uri, experiment_id)",
+        "SELECT md5(id::text), slug, 'LOCAL', '', '', 'somebody', 'FINISHED',"
+        " (extract(epoch from started_at) * 1000)::bigint,"
         " (extract(epoch from ended_at) * 1000)::bigint, 'active', '/nowhere', 0 FROM benchmark_run",
     ),
     "params": (
