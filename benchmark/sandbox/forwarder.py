@@ -22,6 +22,7 @@ HEEDED = (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT, signal.SIGQUIT, signal.
 PASSED_ON = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
 CHUNK = 1 << 16
 LINGER_S = 5.0
+PATIENCE_S = 300.0
 LONGEST_ADDRESS = 107
 
 
@@ -44,6 +45,22 @@ async def pump(source: socket.socket, sink: socket.socket) -> None:
         sink.shutdown(socket.SHUT_WR)
 
 
+async def reached(far: socket.socket, path: str) -> bool:
+    """Connect. While nobody serves the socket a new worker may be about to: then it is tried again for a while."""
+    loop = asyncio.get_running_loop()
+    deadline = loop.time() + PATIENCE_S
+    while loop.time() < deadline:
+        try:
+            await loop.sock_connect(far, path)
+        except (FileNotFoundError, ConnectionRefusedError):
+            await asyncio.sleep(0.25)
+        except OSError:
+            return False
+        else:
+            return True
+    return False
+
+
 async def join(path: str, near: socket.socket) -> None:
     """Join one accepted connection to a new one to the UNIX socket, each direction until its own end.
 
@@ -52,9 +69,7 @@ async def join(path: str, near: socket.socket) -> None:
     with near, socket.socket(socket.AF_UNIX) as far:
         for side in (near, far):
             side.setblocking(False)
-        try:
-            await asyncio.get_running_loop().sock_connect(far, path)
-        except OSError:
+        if not await reached(far, path):
             return
         up = asyncio.create_task(pump(near, far))
         try:

@@ -47,7 +47,8 @@ class Row:
     def line(self) -> str:
         told = f"{self.outcome} {self.fault}".strip()
         wrong = "; ".join(self.wrong) or "nothing"
-        return f"| {self.sandbox} | {self.component} | {self.state} | {told} | {self.graded} | {self.seconds:.1f} | {wrong} |"
+        cells = (self.sandbox, self.component, self.state, told, self.graded, f"{self.seconds:.1f}", wrong)
+        return "| " + " | ".join(map(str, cells)) + " |"
 
 
 HEAD = "| sandbox | killed | while the run was | ended as | graded | seconds | left or wrong |\n" + "|---" * 7 + "|"
@@ -64,7 +65,7 @@ class Scene:
 
     def query(self, sql: str, *values: object) -> list[tuple[object, ...]]:
         with psycopg.connect(self.services.environment["AGENT2_DATABASE_URL"], connect_timeout=5) as connection:
-            return connection.execute(sql, values).fetchall()  # type: ignore[arg-type]
+            return connection.execute(sql, values).fetchall()
 
     def until(self, true: Callable[[], bool], seconds: float, what: str) -> None:
         self.platform.until(true, seconds, what)
