@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from benchmark.catalogue import Task
 from benchmark.gateway.process import Gateway
-from benchmark.models import Run, RunState, secret_hash, secret_new
+from benchmark.models import EventKind, Run, RunState, secret_hash, secret_new
 from benchmark.ports import LiveRecording, grading_room, run_recorder
 from benchmark.sandbox.contract import Limits, SandboxFault, Spec
 from benchmark.services.adoption import Adopted, RunLeft, run_leave
@@ -31,6 +31,8 @@ from benchmark.services.watching import SessionEnd, Watch, resume_wanted, run_re
 from benchmark.services.workspace import Workspace, run_meta_write
 
 log = logging.getLogger(__name__)
+PREPARED_MOST = 3
+"""Preparations that lost their worker, before the run is taken for the reason."""
 
 
 def run_drive(hold: Hold, token: str = "") -> None:
@@ -194,8 +196,19 @@ def _finish(hold: Hold, ended: RunEnded, exit_code: int | None) -> None:
     run_settle(hold.run_id)
 
 
+def _times_prepared(run: Run) -> int:
+    return run.events.filter(kind=EventKind.RUN_STATE, data__state=RunState.PREPARING).count()
+
+
 def run_abandon(run: Run) -> None:
-    """End a run whose worker was lost: nothing can be resumed inside a dead sandbox, what it submitted is graded."""
+    """A run whose worker was lost: back to the queue while its agent had not begun, else ended.
+
+    Nothing can be resumed inside a dead sandbox; what the agent submitted is graded.
+    """
+    if run.state == RunState.PREPARING and _times_prepared(run) < PREPARED_MOST:
+        before, after = RunState.PREPARING, RunState.QUEUED
+        run_move(run.pk, before=before, after=after, held_under=run.lease, lease="", step="")
+        return
     run_move(
         run.pk,
         before=RunState(run.state),
