@@ -12,6 +12,7 @@ from benchmark.models import Run, RunState
 from benchmark.sandbox.contract import SandboxFault
 from benchmark.services.adoption import run_adopt, runs_adoptable, runs_lost
 from benchmark.services.execution import run_abandon, run_drive
+from benchmark.services.fair_share import runs_by_turn
 from benchmark.services.holding import STOPPING, run_claim
 from benchmark.services.queueing import job_send
 from benchmark.services.runs import run_settle
@@ -57,7 +58,7 @@ def _adopt_next() -> bool:
 
 @shared_task
 def run_execute(run_id: int | None = None) -> None:
-    """Drive queued runs, oldest first, as long as this worker has a slot. `run_id` is only what rang."""
+    """Drive queued runs in the order of their turn, as long as this worker has a slot. `run_id` is only what rang."""
     _slots.drain(_drive_next)
 
 
@@ -66,7 +67,7 @@ def _drive_next() -> bool:
         return False
     if _adopt_next():
         return True
-    for run in Run.objects.filter(state=RunState.QUEUED).order_by("created_at", "id")[:20]:
+    for run in runs_by_turn():
         hold = run_claim(run.pk)
         if hold is not None:
             with log_about(run=run.slug):

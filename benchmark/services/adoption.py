@@ -6,6 +6,7 @@ that is where the adopting worker reads it.
 
 import logging
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from uuid import uuid4
@@ -22,6 +23,8 @@ from benchmark.services.runs import worker_name
 from benchmark.services.sandboxes import sandbox_for_grading, sandbox_leftovers, sandbox_name, sandbox_number
 
 log = logging.getLogger(__name__)
+GPUS = "GPUS"
+"""The variable that tells an agent which of the host's GPUs it has."""
 TOKEN = re.compile(r"/grading/([A-Za-z0-9_-]{43})$")
 
 
@@ -75,11 +78,18 @@ def run_leave(hold: Hold) -> bool:
     return bool(mine.update(lease="", heartbeat_at=timezone.now()))
 
 
-def _token_of(run: Run) -> str | None:
+def gpus_of_agent(run: Run) -> Sequence[str]:
+    """Those that the run's container was given. Raises: SandboxFault."""
+    return [name for name in _environment(run).get(GPUS, "").split(",") if name]
+
+
+def _environment(run: Run) -> Mapping[str, str]:
     sandbox = sandbox_for_grading()
-    if not isinstance(sandbox, DockerSandbox):
-        return None
-    found = TOKEN.search(sandbox.environment_of(sandbox_name("run", run.pk)).get("GRADING_SERVER_URL", ""))
+    return sandbox.environment_of(sandbox_name("run", run.pk)) if isinstance(sandbox, DockerSandbox) else {}
+
+
+def _token_of(run: Run) -> str | None:
+    found = TOKEN.search(_environment(run).get("GRADING_SERVER_URL", ""))
     return found[1] if found and secret_hash(found[1]) == run.token_hash else None
 
 

@@ -1,6 +1,7 @@
 """Driving one run from queued to its end: prepare, start the agent, watch it, finish."""
 
 import logging
+import math
 from collections.abc import Sequence
 from contextlib import ExitStack
 from datetime import timedelta
@@ -15,9 +16,10 @@ from benchmark.gateway.process import Gateway
 from benchmark.models import EventKind, Run, RunState, secret_hash, secret_new
 from benchmark.ports import LiveRecording, grading_room, run_recorder
 from benchmark.sandbox.contract import Limits, SandboxFault, Spec
-from benchmark.services.adoption import Adopted, RunLeft, run_leave
+from benchmark.services.adoption import GPUS, Adopted, RunLeft, gpus_of_agent, run_leave
 from benchmark.services.agent_log import LogFollower
 from benchmark.services.driving import RunEnded
+from benchmark.services.gpu_pool import gpu_pool
 from benchmark.services.holding import Hold, heartbeat
 from benchmark.services.instructions import prompt_for
 from benchmark.services.integrity import integrity_watched
@@ -80,9 +82,14 @@ def _run_agent(hold: Hold, prepared: Prepared, adopted: str) -> tuple[RunEnded, 
             run_recorder().recording(run.pk, log_path=workspace.log_path, workspace=workspace.host, secrets=(token,))
         )
         stack.callback(follower.look_if_possible, final=True)
+        try:
+            known = gpus_of_agent(run) if adopted else ()
+            gpus = stack.enter_context(gpu_pool().lent(math.ceil(settings.RUN_GPUS), known=known))
+        except SandboxFault as error:
+            raise RunEnded(RunState.FAILED, "sandbox_fault", str(error)) from error
         watching = stack.enter_context(integrity_watched(run, lambda: gateway.refused, workspace.log_path))
         while True:
-            ended = _session(prepared, run, token, recording, watch, adopt=bool(adopted))
+            ended = _session(prepared, _spec(run, prepared, token, gpus), recording, watch, adopt=bool(adopted))
             adopted = ""
             watching.limit = ended.end.code.removeprefix("limit_") if ended.end.code.startswith("limit_") else ""
             if ended.exit_code is None or not resume_wanted(run, watch, ended):
@@ -90,11 +97,8 @@ def _run_agent(hold: Hold, prepared: Prepared, adopted: str) -> tuple[RunEnded, 
             run_resume(run, watch, ended)
 
 
-def _session(
-    prepared: Prepared, run: Run, token: str, recording: LiveRecording, watch: Watch, *, adopt: bool
-) -> SessionEnd:
+def _session(prepared: Prepared, spec: Spec, recording: LiveRecording, watch: Watch, *, adopt: bool) -> SessionEnd:
     """One start of the agent, or one that another worker started, to its end. Raises: RunLeft; RunEnded."""
-    spec = _spec(run, prepared, token)
     try:
         running = prepared.sandbox.adopt(spec) if adopt else prepared.sandbox.start(spec)
     except SandboxFault as error:
@@ -137,7 +141,7 @@ def _begin(hold: Hold, prepared: Prepared, token: str) -> Run:
     return run
 
 
-def _spec(run: Run, prepared: Prepared, token: str) -> Spec:
+def _spec(run: Run, prepared: Prepared, token: str, gpus: Sequence[str]) -> Spec:
     workspace, sandbox = prepared.workspace, prepared.sandbox
     environment = run_environment(run, prepared.tasks, workspace, token, sandbox.python)
     environment |= prepared.access.environment() | out_environment() | {"PROMPT": prompt_for(run)}
@@ -145,9 +149,10 @@ def _spec(run: Run, prepared: Prepared, token: str) -> Spec:
         name=sandbox_name("run", run.pk),
         command=["bash", str(workspace.agent_inside / "start.sh")],
         mounts=workspace.mounts(),
-        env={**prepared.agent.env, **environment},
+        env={**prepared.agent.env, **environment, **({GPUS: ",".join(gpus)} if gpus else {})},
         workdir=workspace.inside,
         limits=run_limits(),
+        gpus=gpus,
         socket=workspace.socket_path,
         log_path=workspace.log_path,
     )
