@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from typing import Any
 
 from bundles.dialects.facts import Claim, RunFacts
-from bundles.dialects.values import moment, number, rows, table, whole, word
+from bundles.dialects.values import later, moment, number, rows, table, whole, word
 from bundles.format.tree import Tree
 from bundles.format.words import FORMAT, MANIFEST
 from bundles.rules.findings import Finding
@@ -73,7 +72,7 @@ def _claim(entry: dict[str, Any], index: int, run: RunFacts) -> Claim:
         method=word(entry.get("method")),
     )
     if claim.at is None and claim.elapsed_s is not None and run.started_at is not None:
-        claim.at = run.started_at + timedelta(seconds=claim.elapsed_s)
+        claim.at = later(run.started_at, claim.elapsed_s)
     if claim.elapsed_s is None and claim.at and run.started_at:
         claim.elapsed_s = (claim.at - run.started_at).total_seconds()
     return claim

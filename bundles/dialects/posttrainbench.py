@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from datetime import timedelta
 
 from bundles.dialects.facts import Claim, RunFacts
-from bundles.dialects.values import clock_seconds, moment, number, table, whole, word
+from bundles.dialects.values import clock_seconds, later, moment, number, table, whole, word
 from bundles.format.jsonfile import BadJson, json_load, json_read
 from bundles.format.tree import Tree
 from bundles.rules.findings import Finding, found
@@ -86,8 +85,7 @@ def _times(tree: Tree, root: str, run: RunFacts, findings: list[Finding]) -> Non
         findings.append(found("file_unreadable", f"{path} holds no time as HH:MM:SS.", path))
         return
     run.understood[path] = f"{run.used_s:,.0f} s used"
-    if run.started_at is not None:
-        run.ended_at = run.started_at + timedelta(seconds=run.used_s)
+    run.ended_at = later(run.started_at, run.used_s)
 
 
 def _result(tree: Tree, root: str, run: RunFacts, findings: list[Finding]) -> None:

@@ -7,9 +7,12 @@ import re
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
+from bundles.format.jsonfile import tidy
+
 STAMP = re.compile(
     r"(\d{4})-(\d\d)-(\d\d)[T _](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?\s*(Z|z|UTC|[+-]\d\d:?\d\d)?$"
 )
+CLOCK_MOST = 1e8
 COMPACT = re.compile(r"(\d{4})(\d\d)(\d\d)[T_-](\d\d)(\d\d)(\d\d)")
 
 
@@ -30,7 +33,8 @@ def whole(value: Any) -> int | None:
 
 
 def word(value: Any, limit: int = 300) -> str:
-    return value.strip()[:limit] if isinstance(value, str) else ""
+    """Text that every store takes: without NUL and lone surrogates."""
+    return tidy(value).strip()[:limit] if isinstance(value, str) else ""
 
 
 def table(value: Any) -> dict[str, Any]:
@@ -73,6 +77,16 @@ def iso(moment: datetime | None) -> str | None:
     return moment.astimezone(timezone.utc).isoformat().replace("+00:00", "Z")
 
 
+def later(moment: datetime | None, seconds: float | None) -> datetime | None:
+    """`moment` and so many seconds; None when one is unknown or the sum is no time."""
+    if moment is None or seconds is None:
+        return None
+    try:
+        return moment + timedelta(seconds=seconds)
+    except OverflowError:
+        return None
+
+
 def clock_seconds(text: str) -> float | None:
     """`HH:MM:SS` in seconds."""
     match = re.match(r"\s*(\d{1,4}):(\d\d):(\d\d)\s*$", text)
@@ -83,5 +97,7 @@ def clock(seconds: float | None) -> str:
     """Seconds as `H:MM:SS`, `—` when unknown."""
     if seconds is None:
         return "—"
+    if abs(seconds) > CLOCK_MOST:
+        return f"{seconds:.3g} s"
     whole_s = int(abs(seconds))
     return f"{'−' if seconds < 0 else ''}{whole_s // 3600}:{whole_s % 3600 // 60:02}:{whole_s % 60:02}"

@@ -7,6 +7,8 @@ import re
 from pathlib import Path
 from typing import Any
 
+ODD = re.compile("[\x00\ud800-\udfff]")
+ODD_ESCAPE = re.compile(r"\\u(?:0000|[dD][89a-fA-F])")
 YAML_TAG = re.compile(rb"(?m)(?:^|[\s\[{:,-])!(?:!?[A-Za-z_]|<)")
 YAML_ALIAS = re.compile(rb"(?m)(?:^|[\s\[{:,-])[&*][A-Za-z0-9_]+(?:\s|$)")
 
@@ -40,13 +42,30 @@ def json_parse(data: bytes) -> Any:
     except UnicodeDecodeError as error:
         raise BadJson("json_not_utf8", f"It is not UTF-8: byte {error.start} is {data[error.start]:#04x}.") from None
     try:
-        return json.loads(text, object_pairs_hook=_without_doubles)
+        value = json.loads(text, object_pairs_hook=_without_doubles)
+        return _tidied(value) if ODD_ESCAPE.search(text) else value
     except RecursionError:
         raise BadJson("json_too_deep", "It is nested too deeply.") from None
     except BadJson:
         raise
     except ValueError as error:
         raise _no_json(data, str(error)) from None
+
+
+def tidy(text: str) -> str:
+    """Without NUL, and with a sign in place of lone surrogates: what databases and encoders take."""
+    return ODD.sub("\ufffd", text)
+
+
+def _tidied(value: Any) -> Any:
+    """Raises: RecursionError."""
+    if isinstance(value, str):
+        return tidy(value)
+    if isinstance(value, list):
+        return [_tidied(item) for item in value]
+    if isinstance(value, dict):
+        return {tidy(name): _tidied(item) for name, item in value.items()}
+    return value
 
 
 def json_read(path: Path, limit: int) -> Any:

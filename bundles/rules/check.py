@@ -259,4 +259,8 @@ def plain(value: Any) -> Any:
         return iso(value)
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
+    if isinstance(value, dict):
+        return {str(name): plain(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [plain(item) for item in value]
     return value

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import timedelta
 
-from bundles.dialects.values import iso
+from bundles.dialects.values import iso, later
 from bundles.rules.case import Case
 from bundles.rules.findings import Finding, found
 from bundles.rules.transcripts import TranscriptFacts
@@ -59,7 +59,7 @@ def _when(case: Case, facts: TranscriptFacts) -> Iterator[Finding]:
     run = case.run
     if not (facts.first_at and facts.last_at and run.started_at):
         return
-    end = run.ended_at or (run.started_at + timedelta(seconds=run.budget_s) if run.budget_s else None)
+    end = run.ended_at or later(run.started_at, run.budget_s)
     if facts.last_at < run.started_at - SLACK or (end and facts.first_at > end + SLACK):
         text = f"It is of {iso(facts.first_at)} to {iso(facts.last_at)}; the run starts {iso(run.started_at)}."
         yield found("transcript_outside", text, facts.path)
