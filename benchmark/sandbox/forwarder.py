@@ -67,6 +67,7 @@ async def join(path: str, near: socket.socket) -> None:
     Bare sockets rather than streams: a stream whose writing fails forgets what there was to read.
     """
     with near, socket.socket(socket.AF_UNIX) as far:
+        near.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # a streamed answer is many small writes
         for side in (near, far):
             side.setblocking(False)
         if not await reached(far, path):

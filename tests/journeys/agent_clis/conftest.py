@@ -40,6 +40,7 @@ def clis(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Clis]:
         data = tmp_path_factory.mktemp("clis")
         (data / "prices.yaml").write_text(PRICES)
         extra |= {"AGENT2_AGENT_TOOLS_DIR": str(TOOLS), "AGENT2_SANDBOX": "bubblewrap"}
+        extra |= {"AGENT2_PROVIDER_PATIENCE_S": "20"}
         platform = Platform(data, extra | {"AGENT2_PRICES": str(data / "prices.yaml")})
         platform.start()
         try:

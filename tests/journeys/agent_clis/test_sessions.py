@@ -11,7 +11,8 @@ from tests.journeys.agent_clis.session import whole_session
 from tests.support.platform import Platform
 from tests.support.scripted_provider import Script
 
-pytestmark = [pytest.mark.bubblewrap, pytest.mark.slow]
+pytestmark = [pytest.mark.bubblewrap, pytest.mark.slow, pytest.mark.timeout(900)]
+"""The time-out allows for an installation."""
 AGENTS = [
     ("claude-code", "claude-opus-4-6", "claude-stream", "anthropic"),
     ("codex", "gpt-5.5", "codex-exec", "openai"),

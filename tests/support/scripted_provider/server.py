@@ -59,6 +59,7 @@ class ScriptedProvider(Serving):
 class _Handler(BaseHTTPRequestHandler):
     provider: ScriptedProvider
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
 
     def log_message(self, *_: Any) -> None:
         pass

@@ -1,0 +1,95 @@
+"""A provider that fails: the agent's own retry, or a typed fault; never a run that hangs."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.journeys.agent_clis.conftest import Clis
+from tests.support.scripted_provider import Fault, Script, Turn
+
+pytestmark = [pytest.mark.bubblewrap, pytest.mark.slow]
+LOOK = Turn("ls", "Look.")
+TOO_LONG = "prompt is too long: 210000 tokens > 200000 maximum"
+AGENTS = [("claude-code", "claude-opus-4-6"), ("codex", "gpt-5.5")]
+
+
+def driven(clis: Clis, base: Path, agent: str, driver: str, *faults: Fault) -> tuple[dict[str, Any], str]:
+    """The run once it has ended, and what its agent printed."""
+    clis.install(agent)
+    clis.provider.script = Script([LOOK, Turn("cat description.md | head -3")], faults=faults)
+    slug = clis.platform.run(base, driver, budget=240, agent=agent)
+    run = clis.platform.ended(slug, 150)
+    return run, (clis.platform.data / "runs" / slug / "agent.log").read_text(errors="replace")[-3000:]
+
+
+@pytest.mark.parametrize(("agent", "driver"), AGENTS)
+@pytest.mark.parametrize(
+    "fault",
+    [Fault(1, 500, 2), Fault(1, 429, 2, headers={"retry-after": "1"}), Fault(1, 0, 1)],
+    ids=["500", "429", "cut"],
+)
+def test_a_passing_failure_is_the_agents_own_to_retry(
+    clis: Clis, base: Path, agent: str, driver: str, fault: Fault
+) -> None:
+    run, log = driven(clis, base, agent, driver, fault)
+    assert (run["state"], run["fault_code"]) == ("finished", ""), log
+
+
+@pytest.mark.parametrize(("agent", "driver"), AGENTS)
+@pytest.mark.parametrize(
+    ("fault", "code"),
+    [(Fault(0, 401, 0, "key expired"), "provider_auth"), (Fault(1, 400, 0, TOO_LONG), "provider_context")],
+    ids=["expired key", "context"],
+)
+def test_a_lasting_failure_is_a_typed_fault(
+    clis: Clis, base: Path, agent: str, driver: str, fault: Fault, code: str
+) -> None:
+    run, log = driven(clis, base, agent, driver, fault)
+    assert (run["state"], run["fault_code"]) == ("failed", code), log
+
+
+def test_an_agent_that_waits_for_a_dead_provider_is_ended(clis: Clis, base: Path) -> None:
+    """Claude Code goes on asking for minutes; the platform's patience, here 20 s, is shorter."""
+    run, log = driven(clis, base, "claude-code", "claude-opus-4-6", Fault(1, 500, 0))
+    assert (run["state"], run["fault_code"]) == ("failed", "provider_error"), log
+
+
+@pytest.mark.timeout(900)
+def test_an_agent_that_ends_with_0_on_a_refused_key_has_failed_all_the_same(clis: Clis, base: Path) -> None:
+    run, log = driven(clis, base, "openhands", "openai/gpt-5.5", Fault(0, 401, 0, "key expired"))
+    assert (run["state"], run["fault_code"]) == ("failed", "provider_auth"), log
+
+
+def test_a_used_up_budget_of_tokens_ends_the_run_as_such(clis: Clis, base: Path) -> None:
+    clis.install("claude-code")
+    clis.provider.script = Script([LOOK] * 40)
+    told = clis.platform.manage(
+        *("run", "--agent", "claude-code", "--task", "arithmetic", "--base-model", str(base)),
+        *("--budget", "240s", "--tokens", "500", "--detach"),
+    )
+    run = clis.platform.ended(told.strip().rstrip("/").rsplit("/", 1)[1], 120)
+    assert (run["state"], run["fault_code"]) == ("timed_out", "tokens_used_up")
+
+
+def test_an_agent_is_resumed_as_often_as_its_run_allows(clis: Clis, base: Path) -> None:
+    clis.install("claude-code")
+    clis.provider.script = Script([LOOK])
+    told = clis.platform.manage(
+        *("run", "--agent", "claude-code", "--task", "arithmetic", "--base-model", str(base)),
+        *("--budget", "240s", "--resumes", "2", "--detach"),
+    )
+    slug = told.strip().rstrip("/").rsplit("/", 1)[1]
+    assert clis.platform.ended(slug, 120)["state"] == "finished"
+    steps = [each["data"] for each in clis.platform.get(slug, "events/") if each["kind"] == "run.step"]
+    assert [each["resumed"] for each in steps if "resumed" in each] == [1, 2]
+    log = (clis.platform.data / "runs" / slug / "agent.log").read_text()
+    assert log.count('"subtype":"init"') == 3
+
+
+def test_an_agent_without_its_key_does_not_start(clis: Clis, base: Path) -> None:
+    clis.install("opencode")
+    slug = clis.platform.run(base, "compatible/some-model", agent="opencode")
+    run = clis.platform.ended(slug, 60)
+    assert (run["state"], run["fault_code"]) == ("failed", "agent_unavailable")
+    assert "AGENT2_COMPATIBLE_KEY" in run["fault_detail"]
