@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 from asgiref.testing import ApplicationCommunicator
+from django.conf import settings
 
 from config.asgi import application
 
@@ -13,8 +14,10 @@ OUR_ORIGIN = b"http://127.0.0.1"
 class Socket:
     """One connection; times are in seconds."""
 
-    def __init__(self, path: str, origin: bytes = OUR_ORIGIN) -> None:
+    def __init__(self, path: str, origin: bytes = OUR_ORIGIN, session: str = "") -> None:
         headers = [(b"origin", origin), (b"host", b"127.0.0.1")]
+        if session:
+            headers.append((b"cookie", f"{settings.SESSION_COOKIE_NAME}={session}".encode()))
         scope = {"type": "websocket", "path": path, "headers": headers, "query_string": b"", "subprotocols": []}
         self._app: Any = ApplicationCommunicator(application, scope)  # type: ignore[no-untyped-call]
 
