@@ -39,6 +39,7 @@ def bundles_sweep() -> None:
     for bundle in Bundle.objects.stale(2 * settings.HEARTBEAT_S):
         bundle_release_lost(bundle)
     regrades_note()
+    regrade_request.regrades_fail()
     regrade_request.regrades_free()
     uploads_expire()
     if Bundle.objects.filter(state=BundleState.RECEIVED).exists():

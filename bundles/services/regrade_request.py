@@ -11,6 +11,7 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from benchmark.catalogue import task_get, tasks
@@ -21,14 +22,16 @@ from benchmark.services.queueing import job_send_on_commit
 from bundles.checking.report import Report
 from bundles.models import ACCEPTED, Bundle
 from bundles.services.check_process import unpacked_apart
+from bundles.services.regrading import run_regrades_note
 from grading.intake import IntakeLimits, View, checkpoint_take
 from grading.intake.report import IntakeReport
 from grading.models import Evaluation, EvaluationState, Submission
 from grading.services.baselines import baseline_request
+from grading.services.claims import REGRADE, evaluation_revive
 from grading.services.places import base_folder_of, checkpoint_store, engine_in_force, facts_of_base
 
 log = logging.getLogger(__name__)
-ASKED, TAKEN, FAILED = "asked", "taken", "failed"
+ASKED, TAKEN, FAILED = "asked", REGRADE, "failed"
 LEASE_S = 3600
 INSIDE = PurePosixPath("/bundle")
 
@@ -117,22 +120,36 @@ def _queue(submission: Submission, report: IntakeReport) -> None:
     with transaction.atomic():
         baseline_request(run.pk, base_folder_of(run.base_model))
         run = Run.objects.get(pk=run.pk)
-        Evaluation.objects.get_or_create(
+        evaluation, _ = Evaluation.objects.get_or_create(
             digest=report.digest,
             base_digest=run.base_digest,
             protocol=protocol_in_force(task_get(run.task)),
             engine=engine_in_force(),
             defaults={"task": run.task, "base_model": run.base_model, "state": EvaluationState.QUEUED},
         )
+        evaluation_revive(evaluation)
         values = {"digest": report.digest, "size_bytes": report.bytes, "intake": {"regrade": TAKEN}, "lease": ""}
-        Submission.objects.filter(pk=submission.pk).update(**values)
+        Submission.objects.filter(pk=submission.pk).update(evaluation=evaluation, **values)
         job_send_on_commit("grading.jobs.evaluation_execute")
+    run_regrades_note(run)
 
 
 def _fail(submission: Submission, bundle: Bundle, why: str) -> None:
     told = {"regrade": FAILED, "why": why[:500]}
     Submission.objects.filter(pk=submission.pk).update(intake=told, lease="")
     audit_record(actor=None, action="bundle.regrade_failed", subject=bundle, number=submission.number, why=why[:500])
+
+
+def regrades_fail() -> None:
+    """Say of checkpoints that could not be graded here why; their claims stay claims."""
+    ended = Q(evaluation__state=EvaluationState.FAULTED) | Q(evaluation__verdict__score=None, evaluation__state="done")
+    found = Submission.objects.filter(ended, run__origin=Origin.EXTERNAL, intake__regrade=TAKEN)
+    for submission in found.select_related("run__bundle", "evaluation__verdict"):
+        evaluation = submission.evaluation
+        assert evaluation is not None
+        verdict = evaluation.verdict
+        why = f"{verdict.code}: {verdict.message}" if verdict else str(evaluation.fault.get("message", "a fault"))
+        _fail(submission, Bundle.objects.get(run=submission.run), why)
 
 
 def regrades_wait() -> bool:

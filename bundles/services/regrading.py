@@ -49,7 +49,7 @@ def _note(run: Run, submission: Submission, evaluation: Evaluation, verdict: Ver
     with transaction.atomic():
         mine = Submission.objects.filter(pk=submission.pk, verdict=submission.verdict)
         claimed = submission.verdict
-        if not mine.update(verdict=verdict, evaluation=evaluation, state="graded"):
+        if not mine.update(verdict=verdict, evaluation=evaluation, state="graded", intake={}):
             return
         audit_record(
             actor=None,

@@ -19,6 +19,8 @@ from grading.services.outcomes import evaluation_close
 from grading.services.submissions import submission_announce
 
 PROGRESS_EVERY_S, BEAT_EVERY_S = 1.0, 0.5
+REGRADE = "taken"
+"""`intake["regrade"]` of an ended submission whose claimed score is to be reached here as well."""
 
 
 @dataclass
@@ -65,8 +67,9 @@ class Claim:
         if time.monotonic() - self.asked_at < BEAT_EVERY_S:
             return True
         self.asked_at = time.monotonic()
-        waiting = Baseline.objects.filter(evaluation=self.evaluation, run__state="preparing")
-        return self.evaluation.submissions.pending().exists() or waiting.exists()
+        rows = self.evaluation.submissions
+        wanted = rows.pending() | rows.filter(intake__regrade=REGRADE)
+        return wanted.exists() or Baseline.objects.filter(_awaited(), evaluation=self.evaluation).exists()
 
 
 def _watchers(evaluation: Evaluation) -> Iterator[tuple[int, int | None]]:
@@ -79,14 +82,26 @@ def _watchers(evaluation: Evaluation) -> Iterator[tuple[int, int | None]]:
 
 def work_waits() -> bool:
     """Whether something could be claimed now."""
-    return bool(_baselines() or _submissions())
+    return bool(_baselines() or _submissions() or _regrades())
+
+
+def _awaited() -> Q:
+    """Baselines that somebody waits for: a run in preparation, or one that is graded here after all."""
+    return Q(run__state="preparing") | Q(run__submissions__intake__regrade=REGRADE)
 
 
 def _baselines() -> list[int]:
     """Baselines that runs wait for, the oldest first."""
     queued = Evaluation.objects.filter(state=EvaluationState.QUEUED, digest=F("base_digest"))
-    awaited = Baseline.objects.filter(evaluation=OuterRef("pk"), run__state="preparing")
+    awaited = Baseline.objects.filter(_awaited(), evaluation=OuterRef("pk"))
     return list(queued.filter(Exists(awaited)).order_by("id").values_list("pk", flat=True)[:5])
+
+
+def _regrades() -> list[int]:
+    """Evaluations of what was claimed to have been graded elsewhere; nobody waits for them."""
+    queued = Evaluation.objects.filter(state=EvaluationState.QUEUED)
+    wanted = Submission.objects.filter(evaluation=OuterRef("pk"), intake__regrade=REGRADE)
+    return list(queued.filter(Exists(wanted)).order_by("id").values_list("pk", flat=True)[:5])
 
 
 def _submissions() -> list[int]:
@@ -122,7 +137,8 @@ def evaluation_claim(fresh: Submission | None = None) -> Claim | None:
             claim = _hold_after_all(evaluation)
         if claim is not None:
             return claim
-    return None
+    held = (_hold(Evaluation.objects.get(pk=pk)) for pk in _regrades())
+    return next((claim for claim in held if claim is not None), None)
 
 
 def _begin(pk: int, known: Submission | None) -> Evaluation | None:
