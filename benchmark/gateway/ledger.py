@@ -52,14 +52,17 @@ class Ledger:
         tokens_most: int | None = None,
         usd_most: float | None = None,
         log_path: Path | None = None,
+        spent: Spent | None = None,
+        by_model: Mapping[str, int] | None = None,
     ) -> None:
+        """`spent` and `by_model`: what another worker has counted of the same run."""
         self.tokens_most, self.usd_most = tokens_most, usd_most
         self._prices, self._log_path = prices, log_path
         self._lock = threading.Lock()
-        self._spent = Spent()
+        self._spent = spent or Spent()
         self._trouble: Trouble | None = None
         self._refused_since: float | None = None
-        self._by_model: Counter[str] = Counter()
+        self._by_model: Counter[str] = Counter(by_model or {})
 
     def spent(self) -> Spent:
         with self._lock:

@@ -1,7 +1,7 @@
 """A run's way to its driver's provider, and what it has used of it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 from django.conf import settings
@@ -13,7 +13,8 @@ from benchmark.gateway.prices import BadPrices, price_of, prices_read
 from benchmark.gateway.provider_route import PREFIX, ProviderRoute
 from benchmark.gateway.providers import Provider
 from benchmark.gateway.routes import Route
-from benchmark.models import EventKind, Run
+from benchmark.gateway.usage import Usage
+from benchmark.models import EventKind, Run, RunEvent
 from benchmark.services.agent_tools import AgentUnavailable
 from benchmark.services.events import event_record
 
@@ -88,11 +89,28 @@ def provider_access(run: Run, agent: Agent, folder: Path) -> Access:
     if problem := provider_problem(agent, run.driver, money=money is not None):
         raise AgentUnavailable(problem)
     name, model = agent.driver_parts(run.driver)
+    before, by_model = _counted(run)
     ledger = Ledger(
-        prices_read(settings.PRICES_FILE), tokens_most=tokens, usd_most=money, log_path=folder / "provider.jsonl"
+        prices_read(settings.PRICES_FILE),
+        tokens_most=tokens,
+        usd_most=money,
+        log_path=folder / "provider.jsonl",
+        spent=before,
+        by_model=by_model,
     )
     models = (model, f"{model}-20*", *agent.models) if model else ()
     return Access(settings.PROVIDERS.get(name), model, models, ledger)
+
+
+def _counted(run: Run) -> tuple[Spent, dict[str, int]]:
+    """What a worker before this one has recorded of the run."""
+    last = (
+        RunEvent.objects.filter(run=run, kind=EventKind.TOKENS).order_by("-seq").values_list("data", flat=True).first()
+    )
+    if last is None:
+        return Spent(), {}
+    usage = Usage(*(last[part.name] for part in fields(Usage)))
+    return Spent(usage, last["cost_usd"], last["requests"], last["failures"]), dict(last["models"])
 
 
 def run_spent_store(run_id: int, ledger: Ledger, before: Spent) -> Spent:

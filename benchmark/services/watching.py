@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from django.conf import settings
 from django.utils import timezone
 
-from benchmark.gateway.ledger import Ledger, Spent
+from benchmark.gateway.ledger import Ledger
 from benchmark.models import EventKind, Run, RunState
 from benchmark.sandbox.contract import Exit, Running
 from benchmark.services.agent_log import LogFollower
@@ -37,7 +37,7 @@ class Watch:
 
     def __init__(self, hold: Hold, run: Run, ledger: Ledger, follower: LogFollower) -> None:
         self.hold, self.run, self.ledger, self.follower = hold, run, ledger, follower
-        self._stored = Spent()
+        self._stored = ledger.spent()
 
     def left_s(self) -> float:
         """Seconds of the time budget."""
