@@ -90,7 +90,7 @@ def scene(folder: Path, sandbox: str) -> Iterator[Scene]:
     with own_services(folder / "services") as services:
         extra = services.environment | {
             "AGENT2_GRADING_RUNNER": "tests.support.slow_runner.SlowRunner",
-            "AGENT2_TEST_GRADING_S": "2.5",
+            "AGENT2_TEST_GRADING_S": "6",
             "AGENT2_HEARTBEAT_S": "1",
             "AGENT2_ADOPT_S": "25",
         }

@@ -1,0 +1,45 @@
+"""`manage.py prune`: make room, by what is old or belongs to nobody."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand
+from django.template.defaultfilters import filesizeformat
+
+from benchmark.services.pruning import runs_prunable
+from grading.services.pruning import grading_prunable
+from traces.services.pruning import traces_prunable
+
+
+class Command(BaseCommand):
+    help = (
+        "Remove workspaces and checkpoints of runs that ended long ago, and files of runs that were deleted. "
+        "Scores, verdicts, samples, transcripts and code of runs that exist stay. Run it on every host."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--workspaces-days", type=float, default=30, help="age of runs' ends; default 30")
+        parser.add_argument("--checkpoints-days", type=float, default=30, help="age of graded copies; default 30")
+        parser.add_argument("--best-too", action="store_true", help="also each run's best checkpoint")
+        parser.add_argument("--dry-run", action="store_true", help="say what would go, and remove nothing")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        found = (
+            *runs_prunable(days=options["workspaces_days"]),
+            *grading_prunable(days=options["checkpoints_days"], keep_best=not options["best_too"]),
+            *traces_prunable(),
+        )
+        total, kept = 0, 0
+        for each in found:
+            size = each.size()
+            try:
+                if not options["dry_run"]:
+                    each.remove()
+            except OSError as error:
+                kept += 1
+                self.stderr.write(f"{each.path} stays: {error}")
+                continue
+            total += size
+            self.stdout.write(f"{each.path}  {filesizeformat(size)}  {each.why}")
+        verb = "would be freed" if options["dry_run"] else "freed"
+        self.stdout.write(f"{filesizeformat(total)} {verb}, {len(found) - kept} of {len(found)} removed.")
