@@ -1,12 +1,13 @@
 """Composed reads about scores: one place decides what is best, what improved, and how a submission is told."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import F
 
 from benchmark.models import Run
-from grading.models import Submission, TaskStanding
+from grading.models import Baseline, Evaluation, Submission, TaskStanding
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,29 @@ def standing(run: Run, task: str = "") -> Standing:
         best_number=row.best_number if row else None,
         total=run.submission_count,
     )
+
+
+@dataclass(frozen=True)
+class OnTask:
+    """A run on one of its tasks: what one curve shows."""
+
+    task: str
+    submissions: Sequence[Submission]
+    """In order, verdicts and evaluations read with them."""
+    baseline: Evaluation | None
+    standing: TaskStanding | None
+
+
+def run_on_task(run: Run, task: str = "") -> OnTask:
+    """The run's rows for `task` (default: its first; for a task that is not its own there are none). Three queries."""
+    task = task or run.task
+    named = run.task_named(task)
+    if task not in run.tasks:
+        return OnTask(task, [], None, None)
+    rows = Submission.objects.filter(run=run, task=named).select_related("verdict", "evaluation")
+    baseline = Baseline.objects.select_related("evaluation__verdict").filter(run=run, task=named).first()
+    standing = TaskStanding.objects.filter(run=run, task=task).first()
+    return OnTask(task, list(rows), baseline.evaluation if baseline else None, standing)
 
 
 def submission_facts(submission: Submission, baseline: float | None) -> dict[str, Any]:

@@ -14,11 +14,21 @@ class RunCreateSerializer(serializers.Serializer[Any]):
     """What starts a run; `budget_s` in seconds."""
 
     agent = serializers.CharField(max_length=64)
-    task = serializers.CharField(max_length=64)
+    task = serializers.CharField(max_length=64, required=False, default="")
+    tasks = serializers.ListField(
+        child=serializers.CharField(max_length=64), required=False, max_length=16, help_text="Of a multi run."
+    )
     base_model = serializers.CharField(max_length=256)
     driver = serializers.CharField(max_length=128, required=False, default="", allow_blank=True)
     mode = serializers.ChoiceField(choices=Mode.choices, default=Mode.FREE)
     budget_s = serializers.IntegerField(**SECONDS)
+    token_budget = serializers.IntegerField(
+        required=False, allow_null=True, help_text="Of the driver; default: the deployment's."
+    )
+    cost_budget_usd = serializers.FloatField(required=False, allow_null=True)
+    resumes = serializers.IntegerField(
+        required=False, default=0, help_text="How often an agent that ends early is started again."
+    )
 
 
 class RunAgainSerializer(serializers.Serializer[Any]):

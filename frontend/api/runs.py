@@ -88,7 +88,17 @@ class RunAgain(ApiView):
         run = self.run(slug)
         body = RunAgainSerializer(data=request.data)
         body.is_valid(raise_exception=True)
-        names = ("agent", "task", "base_model", "driver", "mode", "budget_s")
+        names = (
+            "agent",
+            "tasks",
+            "base_model",
+            "driver",
+            "mode",
+            "budget_s",
+            "token_budget",
+            "cost_budget_usd",
+            "resumes",
+        )
         values = {name: getattr(run, name) for name in names} | body.validated_data
         (made,) = runs_start(values=values, actor=self.person, like=run.slug)
         return Response(run_facts([made.pk])[0], status=status.HTTP_201_CREATED)
