@@ -28,21 +28,24 @@ def cell_html(cell: Cell, column: Column, cols: str) -> SafeString:
 
 
 def _numbers(cell: Cell, cols: str) -> str:
-    raw = f"<s>{score(cell.flags[0].raw)}</s> " if cell.runs == 1 and cell.flags else ""
+    raw = f'<span class="ci">raw <s>{score(cell.flags[0].raw)}</s></span>' if cell.runs == 1 and cell.flags else ""
     main = (gain(cell.gain) or "—") if cols == "gain" else score(cell.score)
     star = STAR if cell.best else ""
     difference = f'<span class="d">{gain(cell.gain)}</span>' if cols == "both" else ""
-    return f"{raw}<b>{main}</b>{star}{difference}{APPROX if cell.approx else ''}{_several(cell)}"
+    return f"<b>{main}</b>{star}{difference}{APPROX if cell.approx else ''}{raw}{_several(cell, cols)}"
 
 
-def _several(cell: Cell) -> str:
+def _several(cell: Cell, cols: str) -> str:
     """What several runs add: of how many the score is the mean, and the interval."""
     if cell.runs < 2:
         return ""
     scored = len(cell.values)
-    told = f"mean of {scored}" if scored == cell.runs else f"{scored} of {plural(cell.runs, 'run')} scored"
+    told = f"{scored} runs" if scored == cell.runs else f"{scored} of {plural(cell.runs, 'run')}"
     if interval := cell.interval:
-        told += f", {interval.low:.1f} to {interval.high:.1f}"
+        if cols == "gain" and cell.baseline is not None:
+            told += f", {gain(interval.low - cell.baseline)} to {gain(interval.high - cell.baseline)}"
+        else:
+            told += f", {interval.low:.1f}–{interval.high:.1f}"
     return f'<span class="ci">{told}</span>'
 
 

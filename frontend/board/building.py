@@ -14,11 +14,12 @@ from frontend.board.picking import picks_of
 from frontend.board.reading import Part
 from frontend.board.rows import Cell, Column, Group, Kind, Panel, Row, Stack, Unranked, cell_of
 from frontend.board.sorting import rows_sorted
+from frontend.published import designs
 from frontend.statistics import bands
 
 
 def panels_of(parts: Sequence[Part], filters: Filters) -> list[Panel]:
-    """The panel with the newest run of ours first, then those that a paper alone fills."""
+    """Those with one of the six tasks first; among them the one with the newest run of ours."""
     digests = digests_of(parts)
     grouped: dict[tuple[str, str], list[Part]] = defaultdict(list)
     for part in parts:
@@ -29,10 +30,12 @@ def panels_of(parts: Sequence[Part], filters: Filters) -> list[Panel]:
         grouped[name, digest].append(part)
     names = [name for name, _ in grouped]
 
-    def newest(members: Sequence[Part]) -> int:
-        return max((part.last_run for part in members if part.kind == "here"), default=0)
+    def place(item: tuple[tuple[str, str], list[Part]]) -> tuple[bool, int, str]:
+        (name, _), members = item
+        newest = max((part.last_run for part in members if part.kind == "here"), default=0)
+        return not any(part.task in designs() for part in members), -newest, name
 
-    ordered = sorted(grouped.items(), key=lambda item: (-newest(item[1]), item[0]))
+    ordered = sorted(grouped.items(), key=place)
     return [
         _panel(members, digest[:8] if names.count(name) > 1 else "", filters) for (name, digest), members in ordered
     ]
@@ -42,7 +45,10 @@ def _panel(members: Sequence[Part], digest: str, filters: Filters) -> Panel:
     whole = [part for part in members if protocol_is_ranked(part.protocol)]
     limited = [part for part in members if not protocol_is_ranked(part.protocol)]
     columns = columns_of({part.task for part in whole}, filters)
-    groups = [_group(kind, own, columns, filters) for kind, own in groups_of(whole)]
+    groups: list[Group] = []
+    for kind, own in groups_of(whole):
+        before = sum(len(group.notes) for group in groups)
+        groups.append(noted(_group(kind, own, columns, filters), before))
     name = max((part.base_model for part in members), key=len)
     return Panel(name, digest, columns, tuple(groups), tuple(_unranked(limited)))
 
@@ -58,7 +64,7 @@ def _group(kind: Kind, parts: Sequence[Part], columns: tuple[Column, ...], filte
         origins = sorted({origin for part in own.values() for origin in part.origins})
         trusts = sorted({trust for part in own.values() for trust in part.trusts})
         rows.append(Row(stack, cells, counted, tuple(origins), tuple(trusts)))
-    ranked, notes = noted(_starred(_ranked(rows)))
+    ranked = _starred(_ranked(rows))
     return Group(
         kind=kind,
         columns=columns,
@@ -66,7 +72,6 @@ def _group(kind: Kind, parts: Sequence[Part], columns: tuple[Column, ...], filte
         baselines=baselines,
         rows=tuple(rows_sorted(ranked, columns, filters.sort)),
         picks=tuple(picks_of(ranked)) if not filters.sort else (),
-        notes=notes,
     )
 
 

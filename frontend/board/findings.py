@@ -42,7 +42,7 @@ def findings(panels: Sequence[Panel]) -> Findings | None:
     by_kind = {kind: list(_all(panels, kind)) for kind in WORDS}
     kind = max(WORDS, key=lambda kind: len(by_kind[kind]))
     found = by_kind[kind]
-    return Findings(_where(found), _who(found, WORDS[kind]), _sure(found)) if found else None
+    return Findings(_where(found), _who(found, WORDS[kind]), _sure(found, WORDS[kind])) if found else None
 
 
 def _all(panels: Sequence[Panel], kind: Kind) -> Iterator[Finding]:
@@ -80,10 +80,12 @@ def _who(found: Sequence[Finding], kind: str) -> str:
     return f"{told} The largest loss is {gain(worst.gain)}: {worst}."
 
 
-def _sure(found: Sequence[Finding]) -> str:
+def _sure(found: Sequence[Finding], kind: str) -> str:
     several = sum(one.cell.runs > 1 for one in found)
     if not several:
-        return "Every result is one run, so none carries an interval. ≈ marks a gain below the score’s standard error."
+        return (
+            f"Every {kind} result is one run, so none has an interval. ≈ marks a gain below the score’s standard error."
+        )
     single = len(found) - several
-    told = f"{plural(several, 'result')} of several runs: the mean, with its 95 % bootstrap interval."
+    told = f"{plural(several, f'{kind} result')} of several runs: the mean, with its 95 % bootstrap interval."
     return told + (f" {single} of one run: no interval." if single else "")

@@ -5,21 +5,22 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from frontend.board.known_tasks import task_title
-from frontend.board.rows import Row
+from frontend.board.rows import Group, Row
 from frontend.formats import score
 
 NOTES_MOST = 12
 
 
-def noted(rows: Sequence[Row]) -> tuple[list[Row], tuple[str, ...]]:
-    """The rows with the numbers of their notes, from 1, and the notes."""
-    texts: list[str] = []
+def noted(group: Group, before: int) -> Group:
+    """The group with its notes and each row with the numbers of its own; `before` notes stand above in the panel."""
+    found = [*_printed_twice(group.rows), *_flagged(group.rows)][:NOTES_MOST]
     numbers: dict[int, list[int]] = defaultdict(list)
-    for places, text in [*_printed_twice(rows), *_flagged(rows)][:NOTES_MOST]:
-        texts.append(text)
+    for number, (places, _) in enumerate(found, start=before + 1):
         for place in places:
-            numbers[place].append(len(texts))
-    return [replace(row, notes=tuple(numbers[place])) for place, row in enumerate(rows)], tuple(texts)
+            numbers[place].append(number)
+    rows = tuple(replace(row, notes=tuple(numbers[place])) for place, row in enumerate(group.rows))
+    texts = tuple((number, text) for number, (_, text) in enumerate(found, start=before + 1))
+    return replace(group, rows=rows, notes=texts)
 
 
 def _printed_twice(rows: Sequence[Row]) -> list[tuple[list[int], str]]:

@@ -184,7 +184,8 @@ class Group:
     """Best observed: the best cell of several rows for each task, made by no single run. Never ranked."""
     hidden_rows: int = 0
     """How many more rows there are than are shown."""
-    notes: tuple[str, ...] = ()
+    notes: tuple[tuple[int, str], ...] = ()
+    """With their numbers, which are unique within the panel."""
 
     @property
     def protocol_names(self) -> list[str]:

@@ -87,7 +87,8 @@ def _strip(panel: Panel, group: Group) -> Strip:
         dots = tuple(Dot(_x(s), "under" if s < baseline else "over") for s in sorted(scores)[:-1][-DOTS_MOST:])
         y = TOP + STEP * len(lines)
         lines.append(Line(column.title, y, _x(baseline), _x(best), dots, best, best - baseline, told))
-    return Strip(panel.base_model, tuple(lines))
+    made = {"published": "published", "here": "run here or uploaded"}[group.kind]
+    return Strip(f"{panel.base_model}, {made}" if len(panel.groups) > 1 else panel.base_model, tuple(lines))
 
 
 def _x(points: float) -> float:

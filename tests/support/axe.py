@@ -51,7 +51,7 @@ def source() -> str:
 def violations(browser: webdriver.Chrome) -> list[str]:
     """What is wrong with the page that is open, a line each: rule, help, and the first elements."""
     browser.execute_script(source())
-    found: list[dict[str, Any]] = browser.execute_async_script(RUN, TAGS)
+    found: Any = browser.execute_async_script(RUN, TAGS)
     return [
         f"{rule['id']}: {rule['help']} ({len(rule['nodes'])}): "
         + "; ".join(f"{node['html'][:160]} [{node.get('failureSummary', '')[:200]}]" for node in rule["nodes"][:3])

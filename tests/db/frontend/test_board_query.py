@@ -132,7 +132,7 @@ def test_a_cell_of_several_runs_opens_their_list() -> None:
     for score in (40.0, 50.0):
         graded_row(run_row(agent="one two", driver="d&e", state=RunState.FINISHED), score)
     page = Client().get("/").content.decode()
-    assert "mean of 2, 40.0 to 50.0" in page
+    assert "2 runs, 40.0–50.0" in page
     link = page.split('data-t="Arithmetic"')[2].split('href="')[1].split('"')[0].replace("&amp;", "&")
     assert link.startswith("/runs/?task=arithmetic&agent=one+two")
     listed = Client().get(link).content.decode()

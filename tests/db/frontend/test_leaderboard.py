@@ -4,6 +4,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import Permission, User
 from django.test import Client
 from django.utils import timezone
 
@@ -173,9 +174,8 @@ def test_the_published_boards_are_the_papers() -> None:
     (eight,) = panels["Qwen3-8B-Base"].groups
     twice = [row for row in eight.rows if row.notes]
     assert [(row.stack.table, row.cells[0].score) for row in twice] == [("16", 88.78), ("15", 74.0)]
-    assert eight.notes == (
-        "The paper prints two GSM8K scores for this stack: 74.00 in table 15 and 88.78 in table 16. Both rows stay.",
-    )
+    told = "The paper prints two GSM8K scores for this stack: 74.00 in table 15 and 88.78 in table 16. Both rows stay."
+    assert eight.notes == ((1, told),)
 
 
 def test_a_flagged_score_shows_raw_final_and_reason() -> None:
@@ -196,6 +196,27 @@ def test_hidden_runs_stand_nowhere(operator: Client) -> None:
     for path in ("/", "/runs/", "/tasks/arithmetic/", "/leaderboard.csv", "/leaderboard.json"):
         assert hidden.slug not in operator.get(path).content.decode()
         assert "secret" not in operator.get(path).content.decode()
+
+
+def test_a_hidden_run_is_listed_for_its_owner_and_for_moderators_alone(anonymous: Client, stranger: Client) -> None:
+    owner, moderator = User.objects.create_user("owner"), User.objects.create_user("moderator")
+    moderator.user_permissions.add(Permission.objects.get(codename="moderate_run"))
+    hidden = scored("secret", 99.0, hidden=True, created_by=owner)
+    for user, sees in ((owner, True), (moderator, True)):
+        client = Client()
+        client.force_login(user)
+        assert (hidden.slug in client.get("/runs/").content.decode()) == sees
+        assert hidden.slug not in client.get("/").content.decode()
+    for client in (anonymous, stranger):
+        assert hidden.slug not in client.get("/runs/").content.decode()
+        assert "No run matches" in client.get("/runs/?agent=secret").content.decode()
+
+
+def test_an_interval_of_gains_is_over_the_baseline() -> None:
+    for score in (40.0, 50.0):
+        with_baseline(scored("two", score), 30.0)
+    assert "2 runs, 40.0–50.0" in Client().get("/").content.decode()
+    assert "2 runs, +10.00 to +20.00" in Client().get("/?cols=gain").content.decode()
 
 
 def test_scores_that_are_no_numbers_are_not_scored() -> None:
