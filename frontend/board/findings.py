@@ -83,7 +83,8 @@ def _who(found: Sequence[Finding], kind: str) -> str:
 def _sure(found: Sequence[Finding], kind: str) -> str:
     several = sum(one.cell.runs > 1 for one in found)
     if not several:
-        return (
+        told = f"Every {kind} result is one run, so none has an interval."
+        return f"{told} ≈ marks a gain below the score’s standard error."
             f"Every {kind} result is one run, so none has an interval. ≈ marks a gain below the score’s standard error."
         )
     single = len(found) - several
