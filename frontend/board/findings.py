@@ -85,8 +85,6 @@ def _sure(found: Sequence[Finding], kind: str) -> str:
     if not several:
         told = f"Every {kind} result is one run, so none has an interval."
         return f"{told} ≈ marks a gain below the score’s standard error."
-            f"Every {kind} result is one run, so none has an interval. ≈ marks a gain below the score’s standard error."
-        )
     single = len(found) - several
     told = f"{plural(several, f'{kind} result')} of several runs: the mean, with its 95 % bootstrap interval."
     return told + (f" {single} of one run: no interval." if single else "")
