@@ -9,17 +9,22 @@ from functools import cached_property
 from benchmark.catalogue import agents, tasks
 from benchmark.models import AgentLog, Mode, Origin, Run, RunEvent, RunState
 from benchmark.services.protocols import protocol_is_ranked
-from frontend import ansi, formats
+from frontend import ansi
 from frontend.best_so_far import Point, points
 from frontend.figures.curve import AXES
+from frontend.figures.curve_methods import MethodMarks
 from frontend.run_faults import advice
 from frontend.run_machine import Machine, machine
-from frontend.run_methods import MethodCell, method_cells
+from frontend.run_methods import MethodCell, method_cells, method_class
 from frontend.run_metrics import MetricRow, metric_groups
+from frontend.run_reading import score_reading, switch_reading
 from grading.models import Baseline, Evaluation, EvaluationState, Submission, SubmissionState, TaskStanding, Verdict
 from grading.services.records import RunAccount, run_account
+from traces.methods.words import Method
 
 WAITING = (SubmissionState.RECEIVED, SubmissionState.QUEUED, SubmissionState.GRADING)
+LATEST = 50
+"""Submissions that the overview lists; the others have a tab."""
 COUNTED = (
     ("scored", (SubmissionState.GRADED,)),
     ("rejected", (SubmissionState.REJECTED,)),
@@ -104,7 +109,7 @@ class RunPage:
 
     @property
     def improvement(self) -> float | None:
-        return self.gain(self.best.score if self.best else None)
+        return self.gain(self.score)
 
     @property
     def first_above(self) -> Point | None:
@@ -130,16 +135,35 @@ class RunPage:
     @property
     def reading(self) -> str:
         """What the curve shows, in one sentence."""
-        if not self.points:
-            return "No submission yet" if not self.run.terminal else "The agent submitted nothing"
-        after = f"after {formats.plural(len(self.points), 'submission')}"
-        if self.best is None:
-            return f"No score {after}"
-        told = f"Best so far {formats.score(self.best.score)}" if not self.run.terminal else ""
-        told = told or f"Best {formats.score(self.best.score)}"
-        if self.improvement is None:
-            return f"{told} {after}"
-        return f"{told}, {_against(self.improvement)} the base model, {after}"
+        return score_reading(self)
+
+    @property
+    def switch_reading(self) -> str:
+        return switch_reading(self.account.record.switches)
+
+    @property
+    def score(self) -> float | None:
+        """The best submission's; of a run made elsewhere without submissions what it states."""
+        return self.best.score if self.best else (self.standing.value if self.standing and self.elsewhere else None)
+
+    @property
+    def new_bests(self) -> list[tuple[Point, float | None]]:
+        """With how much each rose above the one before; None for the first."""
+        found = [point for point in self.points if point.new_best]
+        before = [None, *(point.score for point in found)]
+        rises = [None if b is None or p.score is None else p.score - b for p, b in zip(found, before, strict=False)]
+        return list(zip(found, rises, strict=True))
+
+    @property
+    def methods_used(self) -> list[tuple[str, str]]:
+        """Names with their CSS class, in the order of `Method`."""
+        used = {method for label in self.account.labels.values() for method in label.words}
+        return [(method.value, method_class(method)) for method in Method if method in used]
+
+    @property
+    def latest(self) -> list[Point]:
+        """The newest few, for the overview."""
+        return self.newest_first[:LATEST]
 
     @property
     def evaluated(self) -> Verdict | None:
@@ -160,6 +184,12 @@ class RunPage:
     def methods(self) -> dict[int, MethodCell]:
         """By submission."""
         return method_cells(self.account)
+
+    @property
+    def method_marks(self) -> MethodMarks:
+        """For the band above the curve."""
+        known = {number: label.primary for number, label in self.account.labels.items()}
+        return MethodMarks(known, self.account.record.switches)
 
     @property
     def metric_groups(self) -> list[tuple[str, list[MetricRow]]]:
@@ -208,12 +238,6 @@ class RunPage:
     @property
     def log_cut(self) -> bool:
         return self.log is not None and self.log.size > len(self.log.tail)
-
-
-def _against(improvement: float) -> str:
-    if round(improvement, 2) == 0:
-        return "the same as"
-    return f"{abs(improvement):.2f} {'above' if improvement > 0 else 'below'}"
 
 
 def run_page(run: Run) -> RunPage:

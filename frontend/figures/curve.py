@@ -5,12 +5,22 @@ from dataclasses import dataclass
 
 from benchmark.models import Run
 from frontend.best_so_far import Point
+from frontend.figures.curve_methods import (
+    TOP,
+    MethodMarks,
+    method_layout,
+    method_names,
+    method_shapes,
+    switch_marks,
+)
 from frontend.figures.style import Figure, axis, layout, token
 from frontend.formats import clock
 from frontend.formats import score as score_text
 from grading.models import SubmissionState
 
 AXES = ("time", "submissions", "tokens")
+DRAWN_MOST = 1500
+"""Of scored submissions that are no new best, this many are drawn."""
 LABELLED = 6
 """At most this many new bests carry their score as text."""
 APART = 6.0
@@ -46,26 +56,56 @@ def position(point: Point, x: str, scale: Scale) -> float | None:
     return None if value is None else value / scale.per
 
 
-def curve(run: Run, points: Sequence[Point], baseline: float | None, x: str = "time") -> Figure:
-    """The figure as plain data, scores 0..100; `x` is one of AXES. No text in it comes from outside the platform."""
+def curve(
+    run: Run, points: Sequence[Point], baseline: float | None, x: str = "time", marks: MethodMarks | None = None
+) -> Figure:
+    """The figure as plain data, scores 0..100; `x` is one of AXES. No text in it comes from outside the platform.
+
+    Of very many submissions the scored ones that are no new best are thinned out.
+    """
     scale = scale_of(run, x)
+    points = thinned(points)
     placed = [(at, point) for point in points if (at := position(point, x, scale)) is not None]
     now = _now(run, placed, x, scale)
     end = _end(run, placed, x, scale, now)
     best = placed[-1][1].best if placed else None
     traces = [_baseline(baseline, end), _best(placed, now), *_marks(placed, end), *_rail(placed)]
-    return {
-        "data": [trace for trace in traces if trace],
-        "layout": layout(
-            margin={"l": 36, "r": 92, "t": 14, "b": 44},
-            xaxis=axis(range=[0, end], anchor="y2", showgrid=False, showline=True, ticks="outside", ticklen=4)
-            | {"title": {"text": scale.title, "font": {"size": 12, "color": token("ink-3")}, "standoff": 4}},
-            yaxis=axis(range=[0, 100], dtick=20, domain=[0.18, 1]),
-            yaxis2=axis(range=[-1, 1], domain=[0, 0.12], showgrid=False, showticklabels=False),
-            shapes=_left(run, x, now, end),
-            annotations=_labels(best, baseline),
-        ),
-    }
+    drawn = _layout(run, x, scale, now, end) | {"annotations": _labels(best, baseline)}
+    found = {"data": [trace for trace in traces if trace], "layout": drawn}
+    places = {point.submission.number: at for at, point in placed}
+    return _with_methods(found, marks, places, now or end) if marks and marks.methods and placed else found
+
+
+def _with_methods(figure: Figure, marks: MethodMarks, places: dict[int, float], now: float) -> Figure:
+    """The figure with a band of methods above it."""
+    shown = figure["layout"]
+    labels = shown["annotations"]
+    shown |= method_layout() | {"yaxis": shown["yaxis"] | {"domain": [0.18, TOP]}}
+    shown["shapes"] = [*shown["shapes"], *method_shapes(marks, places, now)]
+    shown["annotations"] = [*labels, *method_names(marks, places, now)]
+    narrow = {"annotations": [*labels, *method_names(marks, places, now, narrow=True)]}
+    return {"data": [*figure["data"], *switch_marks(marks, places)], "layout": shown, "narrow": narrow}
+
+
+def thinned(points: Sequence[Point], most: int = DRAWN_MOST) -> Sequence[Point]:
+    """All new bests and all without a score, and of the others evenly spread ones."""
+    if len(points) <= most:
+        return points
+    plain = [point for point in points if point.score is not None and not point.new_best]
+    step = -(-len(plain) // most) or 1
+    kept = {id(point) for point in plain[::step]}
+    return [p for p in points if p.new_best or p.score is None or id(p) in kept]
+
+
+def _layout(run: Run, x: str, scale: Scale, now: float, end: float) -> Figure:
+    return layout(
+        margin={"l": 36, "r": 92, "t": 14, "b": 44},
+        xaxis=axis(range=[0, end], anchor="y2", showgrid=False, showline=True, ticks="outside", ticklen=4)
+        | {"title": {"text": scale.title, "font": {"size": 12, "color": token("ink-3")}, "standoff": 4}},
+        yaxis=axis(range=[0, 100], dtick=20, domain=[0.18, 1]),
+        yaxis2=axis(range=[-1, 1], domain=[0, 0.12], showgrid=False, showticklabels=False),
+        shapes=_left(run, x, now, end),
+    )
 
 
 def _now(run: Run, placed: Sequence[tuple[float, Point]], x: str, scale: Scale) -> float:

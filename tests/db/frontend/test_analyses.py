@@ -80,7 +80,8 @@ def test_the_paper_stands_alone_and_only_when_asked(anonymous: Client, kind: str
 def test_figures_are_plotly_and_files_are_whole(anonymous: Client, kind: str) -> None:
     runs()
     published_load()
-    for query in ({}, {"origin": "published"}):
+    asked: tuple[dict[str, Any], ...] = ({}, {"origin": "published"})
+    for query in asked:
         answer = anonymous.get(f"/analyses/{kind}/figure.json", query)
         if answer.status_code == 200:
             plain = json.loads(re.sub(r'"token:--[a-z0-9-]+"', '"#123456"', answer.content.decode()))

@@ -64,10 +64,10 @@ def test_everybody_reads_the_record(anyone: Client, run: Run) -> None:
         '<span class="method rl">GRPO</span>',
         "from SFT",
         "SFT+RL",
-        "Valid-submission rate",
         f"/runs/{run.slug}/submissions/1..2/diff",
     ):
         assert told in page
+    assert "Valid-submission rate" in text(anyone, f"/runs/{run.slug}/routes/")
     told_json = anyone.get(f"/api/v1/runs/{run.slug}/metrics/").json()
     assert told_json["reference"]["time_to_best"] == 60
     assert "+10.00 against the baseline" in text(anyone, f"/runs/{run.slug}/report.md")
@@ -124,10 +124,10 @@ def test_an_ended_run_shows_its_seal_failures_and_the_agents_words(anonymous: Cl
     Recording.objects.create(
         run=run, log_bytes=7, log_sha256="a" * 64, sealed_at=timezone.now(), summary=HOSTILE, notes=["the log changed"]
     )
-    page = text(anonymous, f"/runs/{run.slug}/")
+    page = text(anonymous, f"/runs/{run.slug}/artifacts/")
     assert "a" * 64 in page
     assert "The log changed." in page
-    assert "Early coding failure" in page
+    assert "Early coding failure" in text(anonymous, f"/runs/{run.slug}/routes/")
     report = text(anonymous, f"/runs/{run.slug}/report.md")
     assert f"    {HOSTILE}" in report
     assert "Early coding failure (certain)" in report or "Early coding failure (probable)" in report

@@ -24,6 +24,12 @@ function coloured(value, resolve) {
   return value;
 }
 
+// To a submission's row, on the page that lists them all where this one does not.
+function go(place, row) {
+  if (document.getElementById(row) || !place.dataset.rows) location.hash = row;
+  else location.assign(`${place.dataset.rows}#${row}`);
+}
+
 export function chart(place) {
   let figure = null, listening = false;
 
@@ -34,7 +40,7 @@ export function chart(place) {
     done();
     const shown = NARROW.matches ? data.map((trace) => ({ ...trace, mode: trace.mode?.replace("+text", "") })) : data;
     await Plotly.react(place, shown, { ...layout, ...(NARROW.matches ? narrow : {}), autosize: true }, CONFIG);
-    if (!listening) place.on("plotly_click", ({ points }) => { const row = points[0]?.customdata; if (typeof row === "number") location.hash = `s${row}`; else if (row) location.assign(row); });
+    if (!listening) place.on("plotly_click", ({ points }) => { const row = points[0]?.customdata; if (typeof row === "number") go(place, `s${row}`); else if (row) location.assign(row); });
     listening = true;
   }
 

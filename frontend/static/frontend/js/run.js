@@ -10,7 +10,7 @@ const MARKS = { live: "running", ended: "finished", reconnecting: "preparing", l
 
 const root = document.getElementById("run");
 const byId = (id) => document.getElementById(id);
-const curve = chart(byId("curve"));
+const curve = byId("curve") ? chart(byId("curve")) : null; // tabs without a curve follow their tables alone
 let ahead = 0, lastAt = Date.parse(root.dataset.last ?? "") || null, status = "", shown = "", drawing = null;
 
 const clock = (seconds) => {
@@ -42,6 +42,7 @@ const refresh = (() => {
 })();
 
 function redraw() {
+  if (!curve) return;
   clearTimeout(drawing);
   drawing = setTimeout(() => curve.load(), CURVE_WAIT);
 }
@@ -55,7 +56,9 @@ function onEvents(events, seq) {
 }
 
 function onLog({ size, tail }) {
-  const place = byId("log"), atEnd = place.scrollHeight - place.scrollTop - place.clientHeight < 24;
+  const place = byId("log");
+  if (!place) return;
+  const atEnd = place.scrollHeight - place.scrollTop - place.clientHeight < 24;
   place.replaceChildren(...tail.map(([name, text]) => {
     if (!name) return document.createTextNode(text);
     const span = document.createElement("span");
@@ -94,8 +97,8 @@ function tick() {
   if (note) note.textContent = shown === "live" && lastAt ? `last event ${ago((now - lastAt) / 1000)} ago` : "";
 }
 
-byId("log").scrollTop = byId("log").scrollHeight;
-curve.load();
+if (byId("log")) byId("log").scrollTop = byId("log").scrollHeight;
+curve?.load();
 setInterval(tick, 1000);
 setInterval(() => { if (byId("left") && !document.hidden) redraw(); }, CURVE_EVERY);
 follow({

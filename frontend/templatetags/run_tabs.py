@@ -1,0 +1,18 @@
+"""The tabs of a run's page, wherever they stand."""
+
+from typing import Any
+
+from django import template
+
+from benchmark.models import Run
+from frontend.run_tabs import Tab, tabs_of
+
+register = template.Library()
+
+
+@register.simple_tag(takes_context=True)
+def tabs_for(context: dict[str, Any], run: Run) -> list[Tab]:
+    """With the number of events where the page knows it."""
+    trace = getattr(context.get("page"), "trace", None)
+    user = context["request"].user
+    return tabs_of(run, events=trace.event_count if trace else None, annotates=user.has_perm("traces.annotate"))
