@@ -220,6 +220,10 @@ def _footer(tree: Tree, root: str, run: RunFacts, findings: list[Finding]) -> No
         file.seek(max(0, tree.sizes[path] - 4096))
         tail = file.read(4096).decode("utf-8", "replace")
     told = dict(FOOTER.findall(tail))
+    if path in run.logs:
+        findings.append(
+            found("log_repeats", f"{run.transcripts[0]} was read instead, and of the log its footer.", path)
+        )
     run.exit_code = whole(told.get("exit_code", "").split(" ")[0])
     elapsed = clock_seconds(told.get("elapsed", ""))
     if run.used_s is None:

@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shutil
 import sys
 import tempfile
 import time
@@ -24,7 +25,7 @@ from typing import Any
 from bundles.format.schema import MANIFEST_SCHEMA
 from bundles.format.schema_check import schema_faults
 from bundles.packer.masking import PlainMasker, environment_secrets
-from bundles.packer.packing import PACKER, CannotPack, Packed, choose, pack
+from bundles.packer.packing import PACKER, CannotPack, Packed, beside, choose, pack
 from bundles.packer.telling import Bar, tell_files, tell_findings, tell_run
 from bundles.packer.uploading import Uploader, UploadFailed
 from bundles.rules.check import BundleReport, bundle_check
@@ -82,16 +83,22 @@ def _about_run(each: argparse.ArgumentParser) -> None:
     each.add_argument("--include", action="append", default=[], metavar="PATTERN", help="take these files too")
     each.add_argument("--digests", action="append", default=[], type=Path, help="folder of checkpoints to fingerprint")
     each.add_argument("--secret", action="append", default=[], help="a value to mask, beside what looks like one")
+    each.add_argument("--hide-emails", action="store_true", help="replace e-mail addresses in the files")
 
 
 def _check(options: argparse.Namespace) -> int:
     path, details = options.path, _details(options)
-    if path.is_dir():
+    if path.suffix == ".json" and path.is_file():
+        with tempfile.TemporaryDirectory(prefix="agent2-pack-") as folder:
+            for name in beside(path):
+                shutil.copyfile(path.parent / name, Path(folder) / name)
+            report = bundle_check(Path(folder), name=path.name, details=details)
+    elif path.is_dir():
         report = bundle_check(path, name=path.resolve().name, details=details)
-        for run in report.runs:
-            tell_run(run.facts, run.facts.layout)
     else:
         report = _checked(path, details)
+    for run in report.runs:
+        tell_run(run.facts, run.facts.layout)
     tell_findings(report.all_findings)
     return 1 if report.has_errors else 0
 
@@ -111,7 +118,7 @@ def _made(options: argparse.Namespace) -> tuple[Packed, BundleReport]:
     if out.exists() and not options.force:
         raise CannotPack(f"{out} exists; --force overwrites it.")
     tell_run(chosen.run, chosen.layout)
-    masker = PlainMasker([*options.secret, *environment_secrets()])
+    masker = PlainMasker([*options.secret, *environment_secrets()], hide_emails=options.hide_emails)
     packed = pack(chosen, out, masker)
     tell_files(chosen, packed)
     print("\nChecked with the platform's rules:")

@@ -22,6 +22,11 @@ from benchmark.secret_shapes import (
 )
 
 MASKED_BLOCK = 4 << 20
+NOBODY = b"someone@example.org"
+EMAIL = re.compile(
+    rb"(?<![A-Za-z0-9._%+/:@-])(?!git@|someone@example\.org)[A-Za-z0-9][A-Za-z0-9._%+-]{0,63}"
+    rb"@(?:[A-Za-z0-9-]{1,63}\.){1,5}[A-Za-z]{2,24}(?![A-Za-z0-9-])"
+)
 SECRET_NAMES = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL)S?$", re.IGNORECASE)
 SECRET_LEAST = 12
 """Characters of a variable's value that is taken for a secret."""
@@ -30,7 +35,8 @@ SECRET_LEAST = 12
 class PlainMasker:
     """See `benchmark.masking.Masker`: what both make of a text is the same."""
 
-    def __init__(self, secrets: Iterable[str] = ()) -> None:
+    def __init__(self, secrets: Iterable[str] = (), *, hide_emails: bool = False) -> None:
+        self._hide_emails = hide_emails
         self._given = written_forms(secrets)
         self._shapes = list(_expressions())
 
@@ -58,8 +64,8 @@ class PlainMasker:
             for start in _places(data, value):
                 yield start, start + len(value)
 
-    def stream(self, file: BinaryIO) -> Iterator[tuple[bytes, int]]:
-        """The file's bytes, masked, in pieces, and how many secrets were in each. Raises: OSError."""
+    def stream(self, file: BinaryIO) -> Iterator[tuple[bytes, dict[str, int]]]:
+        """The file's bytes, masked, in pieces, and how many of each kind were masked in it. Raises: OSError."""
         rest, before = b"", b""
         while True:
             data = file.read(MASKED_BLOCK)
@@ -69,11 +75,22 @@ class PlainMasker:
             cut = min([cut, *(start for start, end in spans if start < cut < end)])
             inside = [span for span in spans if span[1] <= cut]
             if cut:
-                yield replaced(block[:cut], inside), len(inside)
                 before = block[max(0, cut - CONTEXT) : cut]
+                yield self._without_emails(replaced(block[:cut], inside), len(inside))
             rest = block[cut:]
             if not data:
                 return
+
+    def text(self, text: str) -> str:
+        """A short text without secrets."""
+        data = text.encode("utf-8", "replace")
+        return replaced(data, self.spans(data)).decode("utf-8", "replace")
+
+    def _without_emails(self, data: bytes, secrets: int) -> tuple[bytes, dict[str, int]]:
+        if not self._hide_emails:
+            return data, {"secret": secrets}
+        data, count = EMAIL.subn(NOBODY, data)
+        return data, {"secret": secrets, "e-mail": count}
 
 
 def _places(data: bytes, literal: bytes) -> Iterator[int]:

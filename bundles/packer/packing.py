@@ -6,7 +6,7 @@ import fnmatch
 import hashlib
 import json
 import zipfile
-from collections.abc import Iterator
+from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -80,10 +80,14 @@ def choose(source: Path, *, details: dict[str, Any], include: list[str], digests
 
 
 def _single(source: Path) -> Tree:
+    folder = source.parent
+    return Tree(folder, {name: (folder / name).stat().st_size for name in beside(source)})
+
+
+def beside(source: Path) -> list[str]:
     """One file, and what belongs to it in its folder."""
     names = [source.name, "scores.json", "results.csv", "summary.md"]
-    folder = source.parent
-    return Tree(folder, {name: (folder / name).stat().st_size for name in names if (folder / name).is_file()})
+    return [name for name in names if (source.parent / name).is_file()]
 
 
 def _choose_one(tree: Tree, path: str, chosen: Chosen, include: list[str]) -> None:
@@ -121,21 +125,21 @@ def _role(path: str, run: RunFacts) -> dict[str, Any] | None:
     return None
 
 
-def pack(chosen: Chosen, out: Path, masker: PlainMasker | None, progress: Any = None) -> Packed:
+def pack(chosen: Chosen, out: Path, masker: PlainMasker) -> Packed:
     """Write the bundle. The file appears when it is whole. Raises: OSError."""
     part = out.with_name(out.name + ".part")
     entries = []
     redactions: list[dict[str, Any]] = list(chosen.run.redactions)
     try:
         with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
-            for at, file in enumerate(sorted(chosen.files, key=lambda each: str(each["path"]))):
-                entry, count = _write(archive, file, masker)
+            for file in sorted(chosen.files, key=lambda each: str(each["path"])):
+                entry, counts = _write(archive, file, masker)
                 entries.append(entry)
-                if count:
-                    redactions.append({"path": entry["path"], "kind": "secret", "count": count})
-                if progress is not None:
-                    progress(at + 1, len(chosen.files), entry["path"])
+                told = ((kind, count) for kind, count in counts.items() if count)
+                redactions += [{"path": entry["path"], "kind": kind, "count": count} for kind, count in told]
             chosen.run.redactions = redactions
+            for claim in chosen.run.submissions:
+                claim.error = masker.text(claim.error)
             manifest = manifest_of(chosen.run, entries, layout=chosen.layout, created_by=PACKER)
             archive.writestr(zip_info(MANIFEST), json.dumps(manifest, ensure_ascii=False, indent=1) + "\n")
         part.replace(out)
@@ -148,21 +152,17 @@ def pack(chosen: Chosen, out: Path, masker: PlainMasker | None, progress: Any = 
     return Packed(out, out.stat().st_size, digest.hexdigest(), manifest)
 
 
-def _write(archive: zipfile.ZipFile, file: dict[str, Any], masker: PlainMasker | None) -> tuple[dict[str, Any], int]:
-    digest, size, count = hashlib.sha256(), 0, 0
+def _write(archive: zipfile.ZipFile, file: dict[str, Any], masker: PlainMasker) -> tuple[dict[str, Any], Counter[str]]:
+    digest, size = hashlib.sha256(), 0
+    counts: Counter[str] = Counter()
     with open(file["source"], "rb") as source, archive.open(zip_info(file["path"]), "w", force_zip64=True) as target:
-        for block, masked in masker.stream(source) if masker is not None else _plain(source):
+        for block, masked in masker.stream(source):
             digest.update(block)
             size += len(block)
-            count += masked
+            counts.update(masked)
             target.write(block)
     entry = {name: value for name, value in file.items() if name != "source"}
-    return {**entry, "size": size, "sha256": digest.hexdigest()}, count
-
-
-def _plain(source: Any) -> Iterator[tuple[bytes, int]]:
-    for block in iter(lambda: source.read(1 << 20), b""):
-        yield block, 0
+    return {**entry, "size": size, "sha256": digest.hexdigest()}, counts
 
 
 def zip_info(path: str) -> zipfile.ZipInfo:

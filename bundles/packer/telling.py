@@ -38,10 +38,11 @@ def tell_run(run: RunFacts, layout: str) -> None:
 def tell_files(chosen: Chosen, packed: Packed) -> None:
     print("\nWhat is sent:")
     files = packed.manifest["files"]
-    masked = {each.get("path"): each["count"] for each in packed.manifest.get("redactions", ())}
+    masked: dict[str, str] = {}
+    for each in packed.manifest.get("redactions", ()):
+        masked[each["path"]] = f"{masked.get(each['path'], '')}  {each['count']} × {each['kind']} masked"
     for entry in files[:LISTED]:
-        note = f"  {masked[entry['path']]} secrets masked" if entry["path"] in masked else ""
-        print(f"  {entry['role']:<11}{amount(entry['size']):>10}  {entry['path']}{note}")
+        print(f"  {entry['role']:<11}{amount(entry['size']):>10}  {entry['path']}{masked.get(entry['path'], '')}")
     if len(files) > LISTED:
         print(f"  … and {len(files) - LISTED} more files")
     if chosen.left_out:
@@ -50,8 +51,8 @@ def tell_files(chosen: Chosen, packed: Packed) -> None:
             print(f"  {path}: {why}")
         if len(chosen.left_out) > 12:
             print(f"  … and {len(chosen.left_out) - 12} more")
-    total = sum(masked.values())
-    print(f"\n{packed.path}: {amount(packed.size)}, {len(files)} files, {total} secrets masked")
+    total = sum(each["count"] for each in packed.manifest.get("redactions", ()))
+    print(f"\n{packed.path}: {amount(packed.size)}, {len(files)} files, {total} secrets and addresses masked")
     print(f"SHA-256 {packed.sha256}")
 
 

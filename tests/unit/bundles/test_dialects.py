@@ -51,6 +51,7 @@ def test_the_reference_workspace(shared_data: Path) -> None:
         "metric_differs",
         "transcript_outside",
     }
+    assert codes(report, "info") == ["results_other_run", "log_repeats"]
     assert "names qwen3-1.7b-base 28 times" in finding(report, "transcript_other_run").text
     assert "without that it is 0.67" in finding(report, "metric_differs").text
 
@@ -130,6 +131,17 @@ def test_a_local_zone_is_told_from_the_last_submission(tmp_path: Path) -> None:
 )
 def test_bad_scores(tmp_path: Path, code: str, rows: bytes) -> None:
     assert code in codes(check(write(tmp_path, workspace() | {"scores.json": rows})))
+
+
+@pytest.mark.parametrize("meta", [b"{", b"", b"\xff"])
+def test_a_file_that_cannot_be_read_does_not_hide_the_rest(tmp_path: Path, meta: bytes) -> None:
+    report = check(write(tmp_path, workspace() | {"run_meta.json": meta}))
+    assert finding(report, "file_unreadable").place == "run_meta.json"
+    assert len(report.runs[0].facts.scored) == 1
+
+
+def test_a_result_directory_without_its_time(tmp_path: Path) -> None:
+    assert "time_missing" in codes(check(write(tmp_path, {"solve_out.txt": transcript(0)})))
 
 
 def test_missing_files_are_named_by_their_path(tmp_path: Path) -> None:

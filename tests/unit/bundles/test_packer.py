@@ -111,7 +111,7 @@ def test_masking_over_the_edges_of_blocks(monkeypatch: pytest.MonkeyPatch) -> No
     data = b"x" * (LONGEST + 60) + b" " + KEY.encode() + b" " + b"y" * (3 * LONGEST) + b" api_key=" + b"k1" * 30
     pieces = list(PlainMasker().stream(_file(data)))
     assert b"".join(piece for piece, _ in pieces) == Masker().mask(data)
-    assert sum(count for _, count in pieces) == 2
+    assert sum(counts["secret"] for _, counts in pieces) == 2
 
 
 def _file(data: bytes) -> io.BytesIO:
@@ -123,7 +123,7 @@ def test_packs_checks_and_shows(alone: Alone, tmp_path: Path) -> None:
     write(tmp_path / "run", files)
     told = alone("pack", "run", "-o", "run.zip", *GIVEN, ORG_TOKEN="value-of-a-token-1")
     assert told.returncode == 0, told.stdout + told.stderr
-    assert "1 secrets masked" in told.stdout
+    assert "code/a.py  1 × secret masked" in told.stdout
     assert "run.zip" in told.stdout
     assert "output/v1/model.safetensors: weights and data stay with their owner" in told.stdout
     with zipfile.ZipFile(tmp_path / "run.zip") as archive:
@@ -141,6 +141,19 @@ def test_values_of_secret_variables_are_masked(alone: Alone, tmp_path: Path) -> 
     alone("pack", "run", "-o", "run.zip", *GIVEN, MY_API_KEY="plain-words-only")
     with zipfile.ZipFile(tmp_path / "run.zip") as archive:
         assert b"plain-words" not in archive.read("code/a.py")
+
+
+def test_errors_in_the_manifest_are_masked_and_addresses_on_request(alone: Alone, tmp_path: Path) -> None:
+    rows = [{"submission_id": 1, "score": 0.0, "error": f"401: key {KEY} of ada@example.com"}]
+    code = b"# by ada.lovelace@uni.example.com, git@github.com:a/b, x@y, @decorator.call\n"
+    write(tmp_path / "run", workspace(rows=rows) | {"code/a.py": code})
+    alone("pack", "run", "-o", "run.zip", "--hide-emails", *GIVEN, "--set", "contact.email=ada@example.com")
+    with zipfile.ZipFile(tmp_path / "run.zip") as archive:
+        told, text = json.loads(archive.read("manifest.json")), archive.read("code/a.py").decode()
+        assert KEY.encode() not in archive.read("manifest.json") + archive.read("scores.json")
+    assert text == "# by someone@example.org, git@github.com:a/b, x@y, @decorator.call\n"
+    assert told["contact"]["email"] == "ada@example.com"
+    assert {"path": "code/a.py", "kind": "e-mail", "count": 1} in told["redactions"]
 
 
 def test_the_same_run_gives_the_same_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -186,6 +199,7 @@ def test_one_of_several_runs(alone: Alone, tmp_path: Path) -> None:
 def test_a_single_atif_file(alone: Alone, tmp_path: Path, shared_data: Path) -> None:
     document = (shared_data / "traces" / "atif_multi_tool.json").read_bytes()
     write(tmp_path, {"t.json": document, "scores.json": [{"score": 40.0}], "other.json": b"{}"})
+    assert "best 40.00" in alone("check", "t.json", *GIVEN).stdout
     told = alone("pack", "t.json", "-o", "t.zip", *GIVEN)
     assert "What is sent" in told.stdout, told.stderr
     with zipfile.ZipFile(tmp_path / "t.zip") as archive:

@@ -1,6 +1,7 @@
 """A consistent bundle passes; each way of being wrong is found, under its own code."""
 
 import json
+import zipfile
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,10 @@ import pytest
 from bundles.format.schema import MANIFEST_SCHEMA
 from bundles.format.schema_check import schema_faults
 from bundles.format.words import MANIFEST_LIMIT
+from bundles.packer.cli import main
 from bundles.rules.catalogue import CATALOGUE
 from tests.unit.bundles.making import START, Change, bundle, check, codes, manifest, stamp, submission, transcript
+from tests.unit.bundles.test_dialects import workspace, write
 
 SCHEMA_FILE = Path(__file__).parents[3] / "bundles" / "format" / "manifest-1.0.schema.json"
 
@@ -74,6 +77,10 @@ CHANGES: list[tuple[str, Change]] = [
     ("too_many", many),
     ("too_many", lambda told: [each.update(grading_s=400_000.0) for each in told["submissions"]]),
     ("nothing_submitted", put("submissions", value=[])),
+    ("mode_unknown", put("mode", value="cheat")),
+    ("task_missing", put("task", value=" ")),
+    ("agent_missing", put("agent", "name", value=" ")),
+    ("base_missing", put("base_model", "name", value=" ")),
     ("task_unknown", put("task", value="chess")),
     ("base_unknown", put("base_model", "name", value="Other/Model")),
     ("protocol_differs", put("protocol", value="gsm8k/0")),
@@ -241,3 +248,48 @@ def test_our_check_of_the_schema_agrees_with_jsonschema(change: Change | None) -
         change(told)
     theirs = list(jsonschema.Draft202012Validator(MANIFEST_SCHEMA).iter_errors(told))
     assert bool(schema_faults(told, MANIFEST_SCHEMA)) == bool(theirs) == (change is not None)
+
+
+def packed(folder: Path, change: Change) -> Path:
+    """A workspace with a manifest that was changed after it was made."""
+    files = workspace(rows=[{"submission_id": n, "score": 50.0 + n, "model_path": f"v{n}"} for n in (1, 2)])
+    write(folder / "run", files)
+    given = ["--set", "task=gsm8k", "--set", "agent.name=a", "--set", "base_model.name=b"]
+    assert main(["pack", str(folder / "run"), "-o", str(folder / "run.zip"), *given]) == 0
+    with zipfile.ZipFile(folder / "run.zip") as archive:
+        archive.extractall(folder / "into")
+    told = json.loads((folder / "into" / "manifest.json").read_text())
+    change(told)
+    (folder / "into" / "manifest.json").write_text(json.dumps(told))
+    return folder / "into"
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        (
+            put("submissions", 0, "score", value=90.0),
+            "Submission 1 has 90.0 in the manifest, 51.0 in the run's own files",
+        ),
+        (put("submissions", 0, "score", value=None), "Submission 1 has None in the manifest"),
+        (lambda told: told["submissions"].pop(), "Submission 2 stands only in the run's own files"),
+        (lambda told: told["submissions"].append(submission(3, 1.0, 1)), "Submission 3 stands only in the manifest"),
+    ],
+)
+def test_a_manifest_against_the_files_it_was_made_from(tmp_path: Path, change: Change, text: str) -> None:
+    report = check(packed(tmp_path, change))
+    assert text in next(each for each in report.all_findings if each.code == "manifest_differs").text
+
+
+def test_the_count_of_results_csv(tmp_path: Path) -> None:
+    write(tmp_path / "gsm8k" / "20260310T120000_claude", workspace())
+    head, row = "run_id,task,agent,best_score,submissions", "20260310T120000,gsm8k,claude,50.0,7"
+    (tmp_path / "results.csv").write_text(f"{head}\n{row}\n")
+    assert "count_differs" in codes(check(tmp_path))
+
+
+def test_every_finding_is_tried_by_some_test() -> None:
+    texts = "".join(path.read_text(encoding="utf-8") for path in Path(__file__).parent.glob("test_*.py"))
+    assert [
+        code for code in CATALOGUE if f'"{code}"' not in texts and f'"{code.removesuffix("_missing")}"' not in texts
+    ] == []
