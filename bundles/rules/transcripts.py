@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, BinaryIO
 
-from bundles.dialects.values import moment, rows, table, whole, word
+from bundles.dialects.values import moment, table, whole, word
+from bundles.rules.trajectories import atif_read_into, call_texts
 
 SCANNED_BLOCK = 4 << 20
 PARSED = 4 << 20
@@ -29,7 +30,6 @@ FAMILIES = (b"Qwen", b"qwen", b"Llama", b"llama", b"Mistral", b"mistral", b"Gemm
 SIZED = re.compile(r"-\d+(\.\d+)?[bm](-|$)")
 PROGRAM_VERSION = re.compile(rb'"(?:claude_code_version|cli_version|agent_version)"\s*:\s*"([^"\\]{1,60})"')
 MODEL = re.compile(rb'"model"\s*:\s*"([^"\\]{1,120})"')
-CALLS = frozenset({"input", "arguments", "args", "command", "cmd", "parameters", "code"})
 USAGE = re.compile(rb'"type"\s*:\s*"(?:result|turn\.completed)"')
 FORMATS = (
     (b'"type":"thread.started"', "Codex exec"),
@@ -180,10 +180,10 @@ class _Scan:
         facts.size, facts.lines = len(data), data.count(b"\n") + 1
         self._times(data)
         self._bases(data)
-        for text in _calls(value):
+        for text in call_texts(value):
             self._call(text.encode("utf-8", "replace"), 0)
         if isinstance(value, dict) and word(value.get("schema_version")).startswith("ATIF-v1"):
-            _atif(value, facts)
+            atif_read_into(value, facts)
 
     def _times(self, data: bytes) -> None:
         facts = self._facts
@@ -214,7 +214,7 @@ class _Scan:
             if SENT.search(line) or self._held_out.search(line):
                 self._call(line, number)
             return
-        for text in _calls(value):
+        for text in call_texts(value):
             self._call(text.encode("utf-8", "replace"), number)
         self._usage(table(value))
 
@@ -264,45 +264,3 @@ def _parsed(line: bytes) -> Any:
         return json.loads(line[start:])
     except (ValueError, RecursionError):
         return None
-
-
-def _calls(value: Any) -> Iterator[str]:
-    """Every text inside the arguments of a call."""
-    pending: list[tuple[Any, bool]] = [(value, False)]
-    while pending:
-        item, inside = pending.pop()
-        if isinstance(item, str):
-            if inside:
-                yield item
-        elif isinstance(item, dict):
-            pending.extend((each, inside or name in CALLS) for name, each in item.items())
-        elif isinstance(item, list):
-            pending.extend((each, inside) for each in item)
-
-
-def _atif(value: dict[str, Any], facts: TranscriptFacts, outer: str = "") -> None:
-    name = word(value.get("trajectory_id")) or word(value.get("session_id")) or outer or facts.path
-    if not outer:
-        facts.edges.append((facts.path.rsplit("/", 1)[-1], name))
-        _atif_tokens(value, facts)
-    if further := word(value.get("continued_trajectory_ref")):
-        facts.edges.append((name, further.rsplit("/", 1)[-1]))
-    for step in map(table, rows(value.get("steps"))):
-        for result in map(table, rows(table(step.get("observation")).get("results"))):
-            for ref in map(table, rows(result.get("subagent_trajectory_ref"))):
-                called = word(ref.get("trajectory_id")) or word(ref.get("trajectory_path")).rsplit("/", 1)[-1]
-                if called:
-                    facts.edges.append((name, called))
-    for inner in map(table, rows(value.get("subagent_trajectories"))):
-        _atif(inner, facts, name + "/")
-
-
-def _atif_tokens(value: dict[str, Any], facts: TranscriptFacts) -> None:
-    totals = table(value.get("final_metrics"))
-    told = [whole(totals.get(f"total_{kind}_tokens")) for kind in ("prompt", "completion")]
-    if None not in told:
-        facts.tokens = sum(count for count in told if count is not None)
-    steps = [table(table(step).get("metrics")) for step in rows(value.get("steps"))]
-    counts = [(whole(each.get("prompt_tokens")), whole(each.get("completion_tokens"))) for each in steps if each]
-    if counts and all(None not in pair for pair in counts):
-        facts.tokens_summed = sum((first or 0) + (second or 0) for first, second in counts)
