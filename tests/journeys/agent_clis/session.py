@@ -67,12 +67,14 @@ def _write(name: str, code: str, model: str) -> str:
 
 
 def _train(name: str) -> str:
-    """Started apart and looked at: some agents cut what takes longer than half a minute."""
-    return f'setsid nohup "$PYTHON" code/{name}.py > {name}.log 2>&1 < /dev/null &\nsleep 4; tail -n 3 {name}.log'
+    """Started apart and looked at: some agents cut what takes longer than half a minute. One line: OpenHands' rule."""
+    return f'setsid nohup "$PYTHON" code/{name}.py > {name}.log 2>&1 < /dev/null & sleep 4; tail -n 3 {name}.log'
 
 
-def _await(name: str) -> str:
-    return f"for i in 1 2 3 4 5 6 7 8 9 10; do grep -q trained {name}.log && break; sleep 2; done; tail -n 2 {name}.log"
+def _await(name: str, look: int) -> str:
+    """No two looks are written the same: OpenHands ends a conversation that repeats itself."""
+    wait = f"for i in 1 2 3 4 5 6 7 8 9 10; do grep -q trained {name}.log && break; sleep 2; done"
+    return f"{wait}; tail -n 2 {name}.log  # look {look}"
 
 
 def whole_session(model: str) -> Script:
@@ -81,11 +83,11 @@ def whole_session(model: str) -> Script:
         Turn("cat instructions.md description.md; ls data code output", "I read what to do."),
         Turn(_write("train_sft", SFT, model), "First supervised fine-tuning."),
         Turn(_train("train_sft")),
-        *[Turn(_await("train_sft"))] * AWAITED,
+        *(Turn(_await("train_sft", look)) for look in range(AWAITED)),
         Turn(SUBMIT.format(name="sft"), "Submit it."),
         Turn(_write("train_grpo", GRPO, model), "Now reinforcement learning."),
         Turn(_train("train_grpo")),
-        *[Turn(_await("train_grpo"))] * AWAITED,
+        *(Turn(_await("train_grpo", look)) for look in range(AWAITED)),
         Turn(SUBMIT.format(name="grpo")),
         Turn('curl -sS "$GRADING_SERVER_URL/submissions"', "Look at the scores."),
         Turn("echo '1. SFT. 2. GRPO from it.' > summary.md"),

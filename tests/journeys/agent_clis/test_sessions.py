@@ -50,8 +50,8 @@ def test_a_whole_run(clis: Clis, base: Path, agent: str, driver: str, dialect: s
     clis.provider.script = whole_session(f"models/{base.name}")
     clis.provider.seen.clear()
     platform = clis.platform
-    slug = platform.run(base, driver, budget=240, agent=agent)
-    run = platform.ended(slug, 120)
+    slug = platform.run(base, driver, budget=600, agent=agent)
+    run = platform.ended(slug, 300)
     log = (platform.data / "runs" / slug / "agent.log").read_text(errors="replace")
     assert (run["state"], run["fault_code"]) == ("finished", ""), log[-3000:]
     rows = platform.get(slug, "submissions/")["results"]
