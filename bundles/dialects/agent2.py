@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from bundles.dialects.facts import Claim, RunFacts
-from bundles.dialects.values import later, moment, number, rows, table, whole, word
+from bundles.dialects.values import later, moment, number, rows, shallow, table, whole, word
 from bundles.format.tree import Tree
 from bundles.format.words import FORMAT, MANIFEST
 from bundles.rules.findings import Finding
@@ -34,14 +34,14 @@ def agent2_read(manifest: dict[str, Any], root: str) -> tuple[RunFacts, list[Fin
         run.used_s = (run.ended_at - run.started_at).total_seconds()
     run.outcome, run.tokens = word(manifest.get("outcome")), whole(manifest.get("tokens"))
     run.cost_usd = number(manifest.get("cost_usd"))
-    run.hardware = table(manifest.get("hardware"))
+    run.hardware = shallow(table(manifest.get("hardware")))
     run.seeds = [seed for seed in map(whole, rows(manifest.get("seeds"))) if seed is not None]
     run.baselines = {k: v for k, each in table(manifest.get("baselines")).items() if (v := number(each)) is not None}
     run.submissions = [_claim(table(entry), at, run) for at, entry in enumerate(rows(manifest.get("submissions")), 1)]
     run.claimed_best = number(manifest.get("best"))
     run.contact = {k: word(v) for k, v in table(manifest.get("contact")).items()}
     run.licence = word(manifest.get("licence"))
-    run.redactions = [table(each) for each in rows(manifest.get("redactions"))]
+    run.redactions = [shallow(table(each), 2) for each in rows(manifest.get("redactions"))]
     run.manifest = {key: value for key, value in manifest.items() if key != "files"}
     _roles(manifest, root, run)
     run.understood[root + MANIFEST] = (

@@ -45,6 +45,15 @@ def rows(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
+def shallow(value: Any, depth: int = 3) -> Any:
+    """`value` without what is nested more than `depth` deep: None stands there."""
+    if isinstance(value, dict):
+        return {name: shallow(item, depth - 1) for name, item in value.items()} if depth else None
+    if isinstance(value, list):
+        return [shallow(item, depth - 1) for item in value] if depth else None
+    return value
+
+
 def moment(value: Any) -> datetime | None:
     """A time in UTC from ISO text (no zone: UTC) or epoch seconds."""
     seconds = number(value) if not isinstance(value, str) else None

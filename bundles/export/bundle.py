@@ -6,7 +6,7 @@ import zipfile
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
-from benchmark.models import Run
+from benchmark.models import Origin, Run
 from bundles.dialects.agent2_writing import manifest_of
 from bundles.export.facts import layout_of_run, run_facts
 from bundles.export.files import Source, run_sources
@@ -17,8 +17,16 @@ from bundles.packer.packing import zip_info
 EXPORTER = "Agent2 RL-Bench export 1.0"
 
 
-class NotYet(Exception):
+class CannotExport(Exception):
+    """There is no bundle of this run; the message says why."""
+
+
+class NotYet(CannotExport):
     """The run has not ended."""
+
+
+class NothingHere(CannotExport):
+    """The run is a number of a publication."""
 
 
 @dataclass
@@ -34,10 +42,12 @@ class ExportReport:
 def bundle_export(*, run: Run, into: BinaryIO, details: dict[str, Any] | None = None) -> ExportReport:
     """Write the bundle of an ended run into an open file. `details` gives contact and licence where nothing does.
 
-    Held-out data are not part of it: records of single samples stay here. Raises: NotYet; OSError.
+    Held-out data are not part of it: records of single samples stay here. Raises: CannotExport; OSError.
     """
     if not run.terminal:
         raise NotYet(f"Run {run.slug} is {run.get_state_display()}; it can be exported when it has ended.")
+    if run.origin == Origin.PUBLISHED:
+        raise NothingHere(f"Run {run.slug} is a published number: nothing of the run itself is here.")
     report = ExportReport()
     stated = stated_facts(run)
     facts = run_facts(run, stated)

@@ -42,15 +42,18 @@ class Source:
 
 def run_sources(run: Run, notes: list[str]) -> list[Source]:
     """Sorted by path. What cannot be taken along is told in `notes`."""
-    found = [*_transcripts(run), *_code(run, notes), *_summaries(run)]
+    found = [*_transcripts(run, notes), *_code(run, notes), *_summaries(run)]
     return sorted(found, key=lambda source: source.path)
 
 
-def _transcripts(run: Run) -> Iterator[Source]:
+def _transcripts(run: Run, notes: list[str]) -> Iterator[Source]:
     traces = Trace.objects.filter(run=run, state=TraceState.SEALED).order_by("id")
     for number, trace in enumerate(traces, 1):
         path = trace.name if NUMBERED.fullmatch(trace.name) else f"transcripts/{number:02}-{_plain(trace.name)}"
         place = trace.folder / "transcript"
+        if not place.is_file() or place.stat().st_size < trace.transcript_bytes:
+            notes.append(f"Transcript {trace.name!r} was left out: its file is not whole here.")
+            continue
         yield Source(path, {"role": "transcript"}, trace.transcript_bytes, _opener(place), trace.masked_count)
 
 

@@ -71,8 +71,9 @@ def choose(source: Path, *, details: dict[str, Any], include: list[str], digests
         place = checkpoint_folder(claim.model_path, digests) if digests and not claim.digest else None
         claim.digest = checkpoint_digest(place) if place is not None else claim.digest
     chosen = Chosen(run, layout, [])
+    roles = _roles_of(run)
     for path in tree.sizes:
-        _choose_one(tree, path, chosen, include)
+        _choose_one(tree, path, chosen, include, roles.get(path))
     chosen.left_out.update((link, "a link") for link in tree.links)
     if len(chosen.files) >= FILES_MOST:
         raise CannotPack(f"{len(chosen.files):,} files would go in; a bundle holds {FILES_MOST:,}.")
@@ -90,8 +91,7 @@ def beside(source: Path) -> list[str]:
     return [name for name in names if (source.parent / name).is_file()]
 
 
-def _choose_one(tree: Tree, path: str, chosen: Chosen, include: list[str]) -> None:
-    entry = _role(path, chosen.run)
+def _choose_one(tree: Tree, path: str, chosen: Chosen, include: list[str], entry: dict[str, Any] | None) -> None:
     asked = any(fnmatch.fnmatch(path, pattern) for pattern in include)
     if is_junk(path):
         chosen.left_out[path] = "written by the operating system"
@@ -107,22 +107,22 @@ def _choose_one(tree: Tree, path: str, chosen: Chosen, include: list[str]) -> No
         chosen.files.append({"path": path, "source": tree.place(path), **(entry or {"role": "other"})})
 
 
-def _role(path: str, run: RunFacts) -> dict[str, Any] | None:
-    for number, files in run.code.items():
-        for name, place in files.items():
-            if place == path:
-                return {"role": "code", "name": name, **({"submission": number} if number else {})}
+def _roles_of(run: RunFacts) -> dict[str, dict[str, Any]]:
+    """Path → what its entry says beside path, size and digest."""
+    found: dict[str, dict[str, Any]] = {}
+    for path in run.understood:
+        found[path] = {"role": "prompt" if path.endswith(("prompt.txt", "instructions.md")) else "metadata"}
     for role, paths in (
-        ("transcript", run.transcripts),
-        ("log", run.logs),
-        ("summary", run.summaries),
         ("samples", run.samples),
+        ("summary", run.summaries),
+        ("log", run.logs),
+        ("transcript", run.transcripts),
     ):
-        if path in paths:
-            return {"role": role}
-    if path in run.understood or path.endswith("results.csv"):
-        return {"role": "prompt" if path.endswith(("prompt.txt", "instructions.md")) else "metadata"}
-    return None
+        found.update((path, {"role": role}) for path in paths)
+    for number, files in run.code.items():
+        at = {"submission": number} if number else {}
+        found.update((path, {"role": "code", "name": name, **at}) for name, path in files.items())
+    return found
 
 
 def pack(chosen: Chosen, out: Path, masker: PlainMasker) -> Packed:

@@ -92,18 +92,18 @@ def same_as_findings(manifest: dict[str, Any]) -> Iterator[Finding]:
     """`same_as` must lead to a submission that stands for itself."""
     entries = [table(each) for each in rows(manifest.get("submissions"))]
     follows = {whole(each.get("number")): whole(each.get("same_as")) for each in entries}
-    told: set[int | None] = set()
-    for start, after in follows.items():
-        seen: list[int | None] = [start]
-        here = after
-        while here is not None and here not in seen:
-            if here not in follows:
-                yield found("same_as_unknown", f"Submission {seen[-1]} repeats {here}.", f"{MANIFEST}, submissions")
-                break
-            seen.append(here)
-            here = follows[here]
-        if here is not None and here in seen and here not in told:
-            circle = seen[seen.index(here) :]
-            told.update(circle)
-            text = " → ".join(map(str, [*circle, here]))
-            yield found("same_as_cycle", f"{text}.", f"{MANIFEST}, submissions")
+    place = f"{MANIFEST}, submissions"
+    unknown = [(number, after) for number, after in follows.items() if after is not None and after not in follows]
+    for number, after in unknown[:TOLD]:
+        yield found("same_as_unknown", f"Submission {number} repeats {after}.", place)
+    done: set[int | None] = set()
+    for start in follows:
+        way: dict[int | None, None] = {}
+        here: int | None = start
+        while here is not None and here not in done and here not in way:
+            way[here] = None
+            here = follows.get(here)
+        if here in way:
+            circle = list(way)[list(way).index(here) :]
+            yield found("same_as_cycle", " → ".join(map(str, [*circle[:20], here])) + ".", place)
+        done.update(way)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -39,12 +40,14 @@ def _one_score(claim: Claim) -> Iterator[Finding]:
 
 
 def _numbers(case: Case) -> Iterator[Finding]:
-    numbers = [claim.number for claim in case.run.submissions]
-    for each in sorted({each for each in numbers if numbers.count(each) > 1})[:TOLD]:
-        yield found("number_twice", f"Number {each} stands {numbers.count(each)} times.", f"submission {each}")
+    numbers = Counter(claim.number for claim in case.run.submissions)
+    for each in sorted(each for each, times in numbers.items() if times > 1)[:TOLD]:
+        yield found("number_twice", f"Number {each} stands {numbers[each]} times.", f"submission {each}")
     count = case.run.claimed_count
-    if count is not None and count != len(numbers):
-        yield found("count_differs", f"results.csv says {count}, scores.json lists {len(numbers)}.", "results.csv")
+    if count is not None and count != len(case.run.submissions):
+        yield found(
+            "count_differs", f"results.csv says {count}, scores.json lists {len(case.run.submissions)}.", "results.csv"
+        )
     scores = [claim.score for claim in case.run.scored if claim.score]
     if len(scores) >= 2 and max(scores) <= 1:
         yield found("scores_look_like_shares", f"The highest is {max(scores):g} of 100.", "scores")

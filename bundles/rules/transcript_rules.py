@@ -85,21 +85,22 @@ def _circles(case: Case) -> Iterator[Finding]:
 
 
 def _circle(edges: dict[str, list[str]]) -> list[str] | None:
-    """Some way that leads back to where it began, without recursion."""
+    """Some way that leads back to where it began, without recursion and in one pass."""
     done: set[str] = set()
     for start in edges:
-        path: list[str] = []
+        path: dict[str, None] = {}
         waiting = [iter([start])]
         while waiting:
             node = next(waiting[-1], None)
             if node is None:
                 waiting.pop()
                 if path:
-                    done.add(path.pop())
+                    done.add(path.popitem()[0])
             elif node in path:
-                return [*path[path.index(node) :], node]
+                way = list(path)
+                return [*way[way.index(node) :], node]
             elif node not in done:
-                path.append(node)
+                path[node] = None
                 waiting.append(iter(edges.get(node, ())))
     return None
 

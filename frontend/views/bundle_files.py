@@ -8,7 +8,7 @@ from django.contrib.auth.decorators import login_required
 from django.http import FileResponse, HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
-from bundles.export.bundle import NotYet, bundle_export
+from bundles.export.bundle import CannotExport, bundle_export
 from bundles.format.schema import MANIFEST_SCHEMA
 from bundles.packer.join import packer_source
 from frontend.access import run_seen
@@ -40,7 +40,7 @@ def run_bundle(request: HttpRequest, slug: str) -> HttpResponse | FileResponse:
     file = tempfile.SpooledTemporaryFile(max_size=IN_MEMORY)  # noqa: SIM115  (the response closes it)
     try:
         bundle_export(run=run, into=cast(BinaryIO, file))
-    except NotYet as error:
+    except CannotExport as error:
         file.close()
         return HttpResponse(str(error), status=409, content_type="text/plain; charset=utf-8")
     except BaseException:

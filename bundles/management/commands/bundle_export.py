@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from benchmark.models import Run
-from bundles.export.bundle import NotYet, bundle_export
+from bundles.export.bundle import CannotExport, bundle_export
 
 
 class Command(BaseCommand):
@@ -34,7 +34,7 @@ class Command(BaseCommand):
             with part.open("wb") as file:
                 report = bundle_export(run=run, into=file, details={"contact": contact, "licence": options["licence"]})
             part.replace(out)
-        except (NotYet, OSError) as error:
+        except (CannotExport, OSError) as error:
             raise CommandError(str(error)) from error
         finally:
             part.unlink(missing_ok=True)

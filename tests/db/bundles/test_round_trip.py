@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from benchmark.models import Run, RunState
-from bundles.export.bundle import NotYet, bundle_export
+from benchmark.models import Origin, Run, RunState
+from bundles.export.bundle import NothingHere, NotYet, bundle_export
 from bundles.models import BundleState
 from bundles.rules.check import bundle_check
 from bundles.unpacking.unpack import archive_unpack
@@ -23,7 +23,7 @@ from tests.support.rows import baseline_row, run_row, submission_row, verdict_ro
 from traces.models import CodeSnapshot, Recording, Trace
 from traces.services.ingest import trace_import
 from traces.services.snapshots import tree_digest
-from traces.services.snapshots_store import blob_put, masked
+from traces.services.snapshots_store import blob_path, blob_put, masked
 
 pytestmark = pytest.mark.django_db(transaction=True)
 START = datetime(2026, 10, 3, 12, 0, 0, 123456, UTC)
@@ -205,6 +205,23 @@ def test_posttrainbench_keeps_its_layout(checked: Make) -> None:
 def test_a_run_that_goes_on_is_not_exported() -> None:
     with pytest.raises(NotYet):
         exported(run_row())
+
+
+def test_a_published_number_is_no_run() -> None:
+    with pytest.raises(NothingHere):
+        exported(run_row(origin=Origin.PUBLISHED, state=RunState.FINISHED))
+
+
+def test_what_is_not_here_any_more_is_left_out_and_said(local: Run) -> None:
+    trace = Trace.objects.get(run=local)
+    (trace.folder / "transcript").write_bytes(b"cut")
+    blob_path(CodeSnapshot.objects.get(run=local, number=4).files["train.py"][0]).unlink()
+    report = bundle_export(run=local, into=io.BytesIO())
+    assert [note.split(" was")[0] for note in report.notes] == [
+        "Transcript 'agent.log'",
+        "Code 'train.py' of submission 4",
+    ]
+    assert report.files == 4
 
 
 def test_the_command(local: Run, tmp_path: Path) -> None:

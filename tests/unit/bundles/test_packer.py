@@ -22,6 +22,7 @@ from bundles.packer.masking import PlainMasker
 from grading.intake.listing import JSON_FILES, TOKENIZER_FILES, is_graded
 from grading.intake.report import GradedFile
 from grading.intake.snapshot import files_digest
+from tests.unit.bundles.archives import zst
 from tests.unit.bundles.making import bundle, transcript
 from tests.unit.bundles.test_dialects import trial, workspace, write
 
@@ -170,6 +171,7 @@ def test_what_cannot_be_packed_says_why(alone: Alone, tmp_path: Path) -> None:
     bundle(tmp_path / "packed")
     write(tmp_path / "run", workspace())
     (tmp_path / "run.zip").write_bytes(b"mine")
+    (tmp_path / "run.tar.zst").write_bytes(zst(b"x" * 1024))
     for arguments, text in (
         (["pack", "job"], "name one with --run:\n  one\n  two"),
         (["pack", "nothing"], "run_meta.json"),
@@ -180,6 +182,7 @@ def test_what_cannot_be_packed_says_why(alone: Alone, tmp_path: Path) -> None:
         (["pack", "run", "--set", "colour=red"], "no such member"),
         (["pack", "gone"], "There is nothing at gone"),
         (["check", "run.zip"], "not an archive"),
+        (["check", "run.tar.zst"], "Zstandard cannot be read here"),
         (["upload", "run.zip", "--url", "http://127.0.0.1:9"], "No token"),
     ):
         told = alone(*arguments)

@@ -1,6 +1,7 @@
 """A consistent bundle passes; each way of being wrong is found, under its own code."""
 
 import json
+import time
 import zipfile
 from datetime import timedelta
 from pathlib import Path
@@ -218,6 +219,33 @@ def test_atif(tmp_path: Path, code: str, metrics: dict[str, int] | None) -> None
     document |= {"final_metrics": metrics} if metrics else {"continued_trajectory_ref": "agent.jsonl"}
     data = json.dumps(document, indent=1).encode()
     assert code in codes(check(bundle(tmp_path, agent=data)))
+
+
+def test_what_is_nested_deeply_is_a_fault_and_no_crash(tmp_path: Path) -> None:
+    bundle(tmp_path)
+    text = (tmp_path / "manifest.json").read_text()
+    deep = '{"a":' * 300 + "1" + "}" * 300
+    (tmp_path / "manifest.json").write_text(text.replace('"hardware": {', f'"hardware": {{"x": {deep}, ', 1))
+    report = check(tmp_path)
+    assert "manifest_schema" in codes(report, "error")
+    assert len(json.dumps(report.as_data())) < 100_000
+
+
+def test_hostile_sizes_take_no_time(tmp_path: Path) -> None:
+    """Everything that is counted is counted in one pass."""
+    keys = ",".join(f'"k{n}": 1' for n in range(300_000)) + ', "k299999": 2'
+    bundle(tmp_path / "a")
+    (tmp_path / "a" / "manifest.json").write_text('{"format": "agent2-bundle", ' + keys + "}")
+    many = [submission(n % 5000, 1.0, 1.0, same_as=n % 5000 + 1) for n in range(10_000)]
+    bundle(tmp_path / "b", put("submissions", value=many))
+    chain = [{"trajectory_id": f"t{n}", "continued_trajectory_ref": f"t{n + 1}"} for n in range(60_000)]
+    document = {"schema_version": "ATIF-v1.6", "session_id": "a", "subagent_trajectories": chain}
+    bundle(tmp_path / "c", agent=json.dumps(document).encode())
+    began = time.process_time()
+    check(tmp_path / "c")
+    assert "manifest_duplicate_key" in codes(check(tmp_path / "a"))
+    assert {"number_twice", "same_as_unknown"} <= set(codes(check(tmp_path / "b")))
+    assert time.process_time() - began < 8
 
 
 def test_no_run_names_what_was_expected(tmp_path: Path) -> None:
