@@ -15,7 +15,7 @@ from frontend.board.reading import Part
 from frontend.board.rows import Cell, Column, Group, Kind, Panel, Row, Stack, Unranked, cell_of
 from frontend.board.sorting import rows_sorted
 from frontend.published import designs
-from frontend.statistics import bands
+from frontend.ranking import bands
 
 
 def panels_of(parts: Sequence[Part], filters: Filters) -> list[Panel]:

@@ -57,7 +57,9 @@ class Filters:
             if parameter in also:
                 continue
             if parameter not in names:
-                raise BadQuery(shown(parameter), f"is no filter here. There are {', '.join(sorted(names))}.")
+                raise BadQuery(
+                    shown(parameter) or "(no name)", f"is no filter here. There are {', '.join(sorted(names))}."
+                )
             told = [value for value in map(str, values) if value != ""]
             if told:
                 found[names[parameter]] = field_read(names[parameter], told)

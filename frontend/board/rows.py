@@ -8,9 +8,8 @@ from urllib.parse import urlencode
 from benchmark.models import Mode
 from frontend.agent_titles import agent_title
 from frontend.formats import within_noise
-from frontend.ranking import mean
+from frontend.ranking import Band, mean
 from frontend.statistics import (
-    Band,
     Interval,
     bootstrap,
     decoding_error,
