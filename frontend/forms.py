@@ -8,6 +8,7 @@ from django import forms
 from benchmark.catalogue import Task, agents, tasks
 from benchmark.models import Mode, Run
 from benchmark.services.needs import needs_missing
+from benchmark.services.runs import RESUMES_MAX, TOKENS_MAX, USD_MAX
 from frontend.run_cost import RunCost, run_cost
 
 RUNS_MOST = 10
@@ -40,10 +41,13 @@ class RunForm(forms.Form):
     task = forms.ChoiceField()
     base_model = forms.CharField(max_length=256, initial="tiny")
     driver = forms.CharField(max_length=128, required=False)
-    mode = forms.ChoiceField(
-        choices=[(mode.value, mode.label) for mode in Mode if mode != Mode.MULTI], initial=Mode.FREE.value
-    )
+    mode = forms.ChoiceField(choices=[(mode.value, mode.label) for mode in Mode], initial=Mode.FREE.value)
+    tasks = forms.MultipleChoiceField(required=False)
+    """Beside `task`, of a multi run."""
     budget = forms.CharField(max_length=40, initial="10m")
+    token_budget = forms.IntegerField(min_value=1, max_value=TOKENS_MAX, required=False)
+    cost_budget_usd = forms.FloatField(min_value=0.01, max_value=USD_MAX, required=False)
+    resumes = forms.IntegerField(min_value=0, max_value=RESUMES_MAX, required=False)
     runs = forms.IntegerField(min_value=1, max_value=RUNS_MOST, initial=1, required=False)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -51,7 +55,9 @@ class RunForm(forms.Form):
         self.fields["agent"] = forms.ChoiceField(
             choices=[(a.id, f"{a.title} {a.version}".strip()) for a in agents().values()]
         )
-        self.fields["task"] = forms.ChoiceField(choices=[(t.id, _label(t)) for t in tasks().values()])
+        known = [(t.id, _label(t)) for t in tasks().values()]
+        self.fields["task"] = forms.ChoiceField(choices=known)
+        self.fields["tasks"] = forms.MultipleChoiceField(choices=known, required=False)
 
     def clean_budget(self) -> int:
         try:
@@ -71,7 +77,10 @@ class RunForm(forms.Form):
         """The arguments of `run_create`."""
         values = dict(self.cleaned_data)
         values["budget_s"] = values.pop("budget")
+        values["resumes"] = values["resumes"] or 0
         del values["runs"]
+        first = values.pop("task")
+        values["tasks"] = [first, *(each for each in values["tasks"] if each != first)]
         return values
 
     def cost(self) -> RunCost | None:
@@ -79,11 +88,13 @@ class RunForm(forms.Form):
         if not self.is_bound or not self.is_valid():
             return None
         given = self.values()
-        names = ("task", "base_model", "budget_s", "agent", "driver")
-        return run_cost(runs=self.cleaned_data["runs"], **{name: given[name] for name in names})
+        names = ("base_model", "budget_s", "agent", "driver")
+        task = self.cleaned_data["task"]
+        return run_cost(runs=self.cleaned_data["runs"], task=task, **{name: given[name] for name in names})
 
 
 def form_like(run: Run) -> dict[str, Any]:
     """What the form is filled with to start a run like this one."""
-    names = ("agent", "task", "base_model", "driver", "mode")
-    return {name: getattr(run, name) for name in names} | {"budget": f"{run.budget_s}s", "runs": 1}
+    names = ("agent", "task", "base_model", "driver", "mode", "token_budget", "cost_budget_usd", "resumes")
+    told = {name: getattr(run, name) for name in names}
+    return told | {"tasks": run.tasks[1:], "budget": f"{run.budget_s}s", "runs": 1}

@@ -28,3 +28,9 @@ def run_stop(*, run: Run, actor: User) -> bool:
         if asked:
             audit_record(actor=actor, action="run.cancel", subject=run)
     return asked
+
+
+def values_of(run: Run) -> dict[str, Any]:
+    """The arguments of `run_create` for a run like this one."""
+    names = ("agent", "tasks", "base_model", "driver", "mode", "budget_s", "token_budget", "cost_budget_usd", "resumes")
+    return {name: getattr(run, name) for name in names}

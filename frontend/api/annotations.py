@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from io import StringIO
 from typing import Any
 
-from django.db import transaction
 from django.http import StreamingHttpResponse
 from drf_spectacular.utils import extend_schema
 from rest_framework import status
@@ -16,7 +15,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from benchmark.models import Run
-from benchmark.services.audit import audit_record
 from frontend.api.annotation_serializers import AnnotationCreateSerializer, LabelsSubmitSerializer
 from frontend.api.base import ApiView, by_method
 from frontend.api.parameters import Parameter
@@ -74,9 +72,7 @@ class Annotations(AnnotationView):
         given["trace"] = _found(Trace.objects.filter(run=run, key=given["trace"]).first(), given["trace"], "trace")
         mine = Annotation.objects.filter(run=run, author=self.person)
         given["revises"] = _found(mine.filter(pk=given["revises"]).first(), given["revises"], "revises")
-        with transaction.atomic():
-            made = annotation_create(author=self.person, run=run, **given)
-            audit_record(actor=self.person, action="annotation.create", subject=run, annotation=made.pk)
+        made = annotation_create(author=self.person, run=run, **given)
         return Response(next(exported([made])), status=status.HTTP_201_CREATED)
 
 
@@ -89,10 +85,7 @@ class AnnotationsSubmit(AnnotationView):
         body = LabelsSubmitSerializer(data=request.data)
         body.is_valid(raise_exception=True)
         run = self.named(body.validated_data["run"])
-        with transaction.atomic():
-            done = labels_submit(author=self.person, run=run)
-            if done:
-                audit_record(actor=self.person, action="annotation.submit", subject=run)
+        done = labels_submit(author=self.person, run=run)
         return Response({"run": run.slug, "submitted_now": done})
 
 

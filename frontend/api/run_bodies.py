@@ -5,9 +5,12 @@ from typing import Any
 from rest_framework import serializers
 
 from benchmark.models import Mode
-from benchmark.services.runs import BUDGET_MAX_S, BUDGET_MIN_S
+from benchmark.services.runs import BUDGET_MAX_S, BUDGET_MIN_S, RESUMES_MAX, TASKS_MOST, TOKENS_MAX, USD_MAX
 
 SECONDS: Any = {"min_value": BUDGET_MIN_S, "max_value": BUDGET_MAX_S}
+DEFAULT = "Null: the deployment's."
+TOKENS: Any = {"allow_null": True, "min_value": 1, "max_value": TOKENS_MAX, "help_text": f"Of the driver. {DEFAULT}"}
+DOLLARS: Any = {"allow_null": True, "min_value": 0, "max_value": USD_MAX, "help_text": f"To its provider. {DEFAULT}"}
 
 
 class RunCreateSerializer(serializers.Serializer[Any]):
@@ -16,18 +19,20 @@ class RunCreateSerializer(serializers.Serializer[Any]):
     agent = serializers.CharField(max_length=64)
     task = serializers.CharField(max_length=64, required=False, default="")
     tasks = serializers.ListField(
-        child=serializers.CharField(max_length=64), required=False, max_length=16, help_text="Of a multi run."
+        child=serializers.CharField(max_length=64), required=False, max_length=TASKS_MOST, help_text="Of a multi run."
     )
     base_model = serializers.CharField(max_length=256)
     driver = serializers.CharField(max_length=128, required=False, default="", allow_blank=True)
     mode = serializers.ChoiceField(choices=Mode.choices, default=Mode.FREE)
     budget_s = serializers.IntegerField(**SECONDS)
-    token_budget = serializers.IntegerField(
-        required=False, allow_null=True, help_text="Of the driver; default: the deployment's."
-    )
-    cost_budget_usd = serializers.FloatField(required=False, allow_null=True)
+    token_budget = serializers.IntegerField(required=False, **TOKENS)
+    cost_budget_usd = serializers.FloatField(required=False, **DOLLARS)
     resumes = serializers.IntegerField(
-        required=False, default=0, help_text="How often an agent that ends early is started again."
+        required=False,
+        default=0,
+        min_value=0,
+        max_value=RESUMES_MAX,
+        help_text="How often an agent that ends early is started again.",
     )
 
 
@@ -37,3 +42,5 @@ class RunAgainSerializer(serializers.Serializer[Any]):
     driver = serializers.CharField(max_length=128, required=False)
     mode = serializers.ChoiceField(choices=Mode.choices, required=False)
     budget_s = serializers.IntegerField(required=False, **SECONDS)
+    token_budget = serializers.IntegerField(required=False, **TOKENS)
+    cost_budget_usd = serializers.FloatField(required=False, **DOLLARS)

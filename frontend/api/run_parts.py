@@ -3,14 +3,12 @@
 from itertools import accumulate
 from typing import Any
 
-from django.db import transaction
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from benchmark.models import RunEvent
-from benchmark.services.audit import audit_record
 from frontend.api.base import ApiView, by_method
 from frontend.api.paging import cursor_read, cursor_write, next_of
 from frontend.api.parameters import Parameter
@@ -161,9 +159,7 @@ class RunLabels(ApiView):
         run = self.run(slug)
         body = LabelSerializer(data=request.data)
         body.is_valid(raise_exception=True)
-        with transaction.atomic():
-            made = label_correct(run=run, author=self.person, **body.validated_data)
-            audit_record(actor=self.person, action="label.correct", subject=run, number=made.number, label=made.pk)
+        made = label_correct(run=run, author=self.person, **body.validated_data)
         return Response(label_facts(made, in_force=True), status=status.HTTP_201_CREATED)
 
 

@@ -72,6 +72,11 @@ FIELDS = (
     "submission_count",
     "event_seq",
     "tokens",
+    "token_budget",
+    "cost_usd",
+    "cost_budget_usd",
+    "resumes",
+    "resumed",
 )
 STANDING = {
     "task": "task",

@@ -15,7 +15,7 @@ from frontend.api.run_rows import order_of, run_facts, run_filters, runs_matchin
 from frontend.api.shapes import RunShape
 from frontend.api.shapes_pages import paged
 from frontend.api.versions import tables_version
-from frontend.starting import run_stop, runs_start
+from frontend.starting import run_stop, runs_start, values_of
 from grading.models import TaskStanding
 
 OPERATE = "benchmark.operate_run"
@@ -88,17 +88,6 @@ class RunAgain(ApiView):
         run = self.run(slug)
         body = RunAgainSerializer(data=request.data)
         body.is_valid(raise_exception=True)
-        names = (
-            "agent",
-            "tasks",
-            "base_model",
-            "driver",
-            "mode",
-            "budget_s",
-            "token_budget",
-            "cost_budget_usd",
-            "resumes",
-        )
-        values = {name: getattr(run, name) for name in names} | body.validated_data
+        values = values_of(run) | body.validated_data
         (made,) = runs_start(values=values, actor=self.person, like=run.slug)
         return Response(run_facts([made.pk])[0], status=status.HTTP_201_CREATED)

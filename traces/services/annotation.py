@@ -9,6 +9,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from benchmark.models import Run
+from benchmark.services.audit import audit_record
 from traces.methods.failures import FailureType
 from traces.models import Adjudication, Annotation, Exposure, Labelling, Suggestion, Trace
 from traces.models.annotation import NOTE_MOST
@@ -42,7 +43,7 @@ def annotation_create(
         with transaction.atomic():
             Labelling.objects.get_or_create(run=run, author=author)
             seen = seen_of(author, run)
-            return Annotation.objects.create(
+            made = Annotation.objects.create(
                 run=run,
                 author=author,
                 trace=trace,
@@ -55,6 +56,8 @@ def annotation_create(
                 is_blind=not any(seen.values()),
                 seen_before=seen,
             )
+            audit_record(actor=author, action="annotation.create", subject=run, annotation=made.pk)
+            return made
     except IntegrityError:
         raise ValidationError({"revises": "This label has been revised already. Revise its revision."}) from None
 
@@ -67,7 +70,11 @@ def labels_submit(*, author: User, run: Run) -> bool:
     if not Annotation.objects.filter(run=run, author=author).exists():
         raise ValidationError({"run": "Give at least one label first; “none of the five” is one."})
     mine = Labelling.objects.open().filter(run=run, author=author)
-    return mine.update(submitted_at=timezone.now()) == 1
+    with transaction.atomic():
+        done = mine.update(submitted_at=timezone.now()) == 1
+        if done:
+            audit_record(actor=author, action="annotation.submit", subject=run)
+    return done
 
 
 def adjudication_create(
@@ -89,14 +96,17 @@ def adjudication_create(
         problems["run"] = "Nobody else has submitted labels of this run: there is nothing to decide between."
     if problems:
         raise ValidationError(problems)
-    return Adjudication.objects.create(
-        run=run,
-        author=author,
-        failure_types=[each.value for each in FailureType if each in set(failure_types)],
-        critical_seq=critical_seq,
-        note=storable(note.strip()),
-        annotations=list(visible.in_force().order_by("id").values_list("id", flat=True)),
-    )
+    with transaction.atomic():
+        made = Adjudication.objects.create(
+            run=run,
+            author=author,
+            failure_types=[each.value for each in FailureType if each in set(failure_types)],
+            critical_seq=critical_seq,
+            note=storable(note.strip()),
+            annotations=list(visible.in_force().order_by("id").values_list("id", flat=True)),
+        )
+        audit_record(actor=author, action="annotation.adjudicate", subject=run, adjudication=made.pk)
+    return made
 
 
 def seen_of(author: User, run: Run) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from benchmark.models import Run
+from benchmark.services.audit import audit_record
 from traces.models import Annotation, Labelling, LabellingQueue, QueuedRun
 
 RUNS_MOST = 1000
@@ -44,6 +45,7 @@ def queue_create(*, name: str, slugs: Sequence[str], annotators: int, created_by
         QueuedRun.objects.bulk_create(
             QueuedRun(queue=queue, run=known[slug], position=place) for place, slug in enumerate(wanted, start=1)
         )
+        audit_record(actor=created_by, action="annotation_queue.create", subject=queue, name=queue.name)
     return queue
 
 

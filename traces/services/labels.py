@@ -7,8 +7,10 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
+from django.db import transaction
 
 from benchmark.models import Run
+from benchmark.services.audit import audit_record
 from benchmark.services.base_models import base_model_name
 from traces.methods.routes import RouteLabel, run_route
 from traces.methods.words import Method
@@ -105,15 +107,18 @@ def label_correct(*, run: Run, number: int, methods: Iterable[str], author: User
         problems["number"] = f"The run has submissions 1 to {run.submission_count}."
     if problems:
         raise ValidationError(problems)
-    return MethodLabel.objects.create(
-        run=run,
-        number=number,
-        source=LabelSource.PERSON,
-        methods=[Method(method).value for method in given],
-        author=author,
-        author_name=author.get_username(),
-        reason=storable(reason.strip()),
-    )
+    with transaction.atomic():
+        label = MethodLabel.objects.create(
+            run=run,
+            number=number,
+            source=LabelSource.PERSON,
+            methods=[Method(method).value for method in given],
+            author=author,
+            author_name=author.get_username(),
+            reason=storable(reason.strip()),
+        )
+        audit_record(actor=author, action="label.correct", subject=run, number=number, label=label.pk)
+    return label
 
 
 def labels_in_force(run: Run) -> dict[int, MethodLabel]:

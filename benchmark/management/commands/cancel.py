@@ -6,6 +6,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from benchmark.models import Run
+from benchmark.services.audit import audit_record
 from benchmark.services.runs import run_cancel
 
 
@@ -21,5 +22,7 @@ class Command(BaseCommand):
             if run is None:
                 raise CommandError(f"There is no run {slug}.")
             asked = run_cancel(run)
+            if asked:
+                audit_record(actor=None, action="run.cancel", subject=run, by="manage.py cancel")
             run.refresh_from_db()
             self.stdout.write(f"{slug}: {'cancelling' if asked else run.get_state_display()}")

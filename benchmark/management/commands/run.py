@@ -10,6 +10,7 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 
 from benchmark.models import EventKind, Mode, Run
+from benchmark.services.audit import audit_record
 from benchmark.services.execution import run_drive
 from benchmark.services.holding import run_claim
 from benchmark.services.runs import run_cancel, run_create
@@ -54,6 +55,7 @@ class Command(BaseCommand):
                 cost_budget_usd=options["cost"],
                 resumes=options["resumes"],
             )
+            audit_record(actor=None, action="run.start", subject=run, by="manage.py run")
         except ValidationError as error:
             raise CommandError(
                 "\n".join(f"{field}: {' '.join(texts)}" for field, texts in error.message_dict.items())
@@ -79,7 +81,8 @@ class Command(BaseCommand):
                     return
                 time.sleep(0.5)
         except KeyboardInterrupt:
-            run_cancel(run)
+            if run_cancel(run):
+                audit_record(actor=None, action="run.cancel", subject=run, by="manage.py run")
             self.stderr.write("cancelling")
 
 

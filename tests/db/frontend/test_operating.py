@@ -58,7 +58,10 @@ def test_only_operators_start_runs(anonymous: Client, stranger: Client, operator
         ("base_model", "", "This field is required"),
         ("agent", "nobody", "not one of the available choices"),
         ("task", "nothing", "not one of the available choices"),
-        ("mode", "multi", "not one of the available choices"),
+        ("mode", "any", "not one of the available choices"),
+        ("mode", "multi", "A multi run needs 2 to 16 tasks"),
+        ("resumes", "99", "less than or equal to 20"),
+        ("token_budget", "0", "greater than or equal to 1"),
     ],
 )
 def test_a_wrong_field_is_marked_and_nothing_starts(operator: Client, field: str, value: str, told: str) -> None:
