@@ -6,23 +6,18 @@ from typing import Any
 
 from benchmark.catalogue import agents, tasks
 from benchmark.models import AuditEntry, Trust
-from bundles.checking.report import ClaimedSubmission, FileRead, Found, Report
+from bundles.checking.report import FileRead, Found, Report
 from bundles.models import Appeal, Bundle, BundleState
 from bundles.services.appeals import may_appeal
 from bundles.services.moderation import publication_lacks
 from bundles.services.regrade_request import weights_in
-from bundles.services.trust import RUNGS
 from bundles.services.versions import versions_of
 from frontend import formats
-from grading.models import Submission, TaskStanding
+from frontend.bundle_ladder import Rung, rungs
+from frontend.bundle_scores import ScoreRow, score_rows
+from grading.models import TaskStanding
 
 SEVERITIES = (("error", "Errors"), ("warning", "Warnings"), ("missing", "Missing"), ("info", "Notes"))
-RUNG_WORDS = {
-    Trust.CLAIMED: ("Claimed", "stated by the submitter"),
-    Trust.CHECKED: ("Checked", "the bundle agrees with itself"),
-    Trust.REVIEWED: ("Reviewed", "a moderator has read it"),
-    Trust.REGRADED: ("Re-graded", "this platform graded the same checkpoint"),
-}
 LAYOUTS = {
     "agent2": "bundle of this platform",
     "workspace": "reference workspace",
@@ -50,39 +45,6 @@ HISTORY = {
     "appeal.upheld": "appeal upheld",
     "appeal.dismissed": "appeal dismissed",
 }
-
-
-@dataclass(frozen=True)
-class Rung:
-    trust: str
-    title: str
-    told: str
-    state: str
-    """done, now or todo."""
-    note: str = ""
-
-
-@dataclass(frozen=True)
-class ScoreRow:
-    """One submission: what was claimed and what counts. Scores 0..100, None: not scored."""
-
-    claim: ClaimedSubmission
-    final: float | None
-    trust: str
-    gain: float | None
-    reason: str
-    is_best: bool
-
-    @property
-    def checkpoint(self) -> str:
-        """The path's end: absolute ones are of another machine."""
-        path = self.claim.model_path
-        return "/".join(path.rstrip("/").split("/")[-2:]) if path.startswith("/") else path or formats.DASH
-
-    @property
-    def differs(self) -> bool:
-        """Whether the claimed number does not stand as it is."""
-        return self.claim.score is not None and self.claim.score != self.final
 
 
 @dataclass(frozen=True)
@@ -157,29 +119,7 @@ class BundlePage:
 
     @property
     def ladder(self) -> list[Rung]:
-        reached = self.bundle.trust_before if self.flagged else self.trust
-        at = RUNGS.index(Trust(reached)) if reached in RUNGS else 0
-        return [self._rung(number, trust, at) for number, trust in enumerate(RUNGS)]
-
-    def _rung(self, number: int, trust: Trust, at: int) -> Rung:
-        title, told = RUNG_WORDS[trust]
-        state = "done" if number <= at else "now" if number == at + 1 else "todo"
-        note = self._in_the_way(trust) if number == at + 1 else ""
-        if number == 0:
-            note = f"{self.bundle.created_at:%-d %b %Y}"
-        return Rung(trust.value, title, told, state, note)
-
-    def _in_the_way(self, trust: Trust) -> str:
-        """What stands between the run and this rung."""
-        errors = self.report.count("error")
-        if self.bundle.in_check:
-            return "the check is not over"
-        if trust == Trust.CHECKED:
-            against = sum(each.contradicts for each in self.report.findings)
-            return f"{formats.plural(errors or against, 'error' if errors else 'contradiction')} in the way"
-        if trust == Trust.REVIEWED:
-            return "waits for a moderator"
-        return "" if any(each.digest for each in self.report.claim.submissions) else "needs a digest"
+        return rungs(self.bundle, self.report)
 
     @cached_property
     def standing(self) -> TaskStanding | None:
@@ -191,28 +131,7 @@ class BundlePage:
 
     @cached_property
     def scores(self) -> list[ScoreRow]:
-        rows: dict[int, Submission] = {}
-        if self.bundle.run is not None:
-            found = Submission.objects.filter(run=self.bundle.run).select_related("verdict")
-            rows = {each.number: each for each in found}
-        claims = sorted(self.report.claim.submissions, key=lambda each: each.number)
-        finals = {each.number: rows[each.number].score if rows else each.score for each in claims}
-        best = max((value for value in finals.values() if value is not None), default=None)
-        first = next((number for number, value in finals.items() if value is not None and value == best), None)
-        return [self._score(each, finals[each.number], rows.get(each.number), each.number == first) for each in claims]
-
-    def _score(self, claim: ClaimedSubmission, final: float | None, row: Submission | None, is_best: bool) -> ScoreRow:
-        regraded = row is not None and row.verdict is not None and not row.verdict.claimed
-        trust = "none" if final is None else Trust.REGRADED.value if regraded else self._shown_trust()
-        reason = claim.error if final is None else "graded here" if regraded else ""
-        if self.flagged and is_best and self.standing:
-            final, trust, reason = self.standing.final, Trust.FLAGGED.value, self.standing.flag_reason
-        gain = None if final is None or self.baseline is None else final - self.baseline
-        return ScoreRow(claim, final, trust, gain, reason or ("best" if is_best else ""), is_best)
-
-    def _shown_trust(self) -> str:
-        shown = self.bundle.trust_before if self.flagged else self.trust
-        return Trust.REVIEWED.value if shown == Trust.REGRADED else shown
+        return score_rows(self.bundle, self.report, self.standing)
 
     @property
     def facts(self) -> list[tuple[str, str]]:

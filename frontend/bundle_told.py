@@ -7,8 +7,8 @@ from django.urls import reverse
 from bundles.models import Bundle
 
 
-def bundle_row(bundle: Bundle) -> dict[str, Any]:
-    """Without its report. Times are ISO 8601, sizes bytes."""
+def bundle_row(bundle: Bundle, reader: Any) -> dict[str, Any]:
+    """Without its report, as `reader` may see it. Times are ISO 8601, sizes bytes."""
     return {
         "bundle": bundle.slug,
         "state": bundle.state,
@@ -22,7 +22,7 @@ def bundle_row(bundle: Bundle) -> dict[str, Any]:
         "run": bundle.run.slug if bundle.run else None,
         "trust": bundle.run.trust if bundle.run else None,
         "owner": bundle.owner.get_username(),
-        "asked": bundle.asked,
+        "asked": bundle.asked if bundle.may_change(reader) else "",
         "created_at": bundle.created_at.isoformat(),
         "checked_at": bundle.checked_at.isoformat() if bundle.checked_at else None,
         "moderated_at": bundle.moderated_at.isoformat() if bundle.moderated_at else None,
@@ -30,7 +30,7 @@ def bundle_row(bundle: Bundle) -> dict[str, Any]:
     }
 
 
-def bundle_data(bundle: Bundle) -> dict[str, Any]:
+def bundle_data(bundle: Bundle, reader: Any) -> dict[str, Any]:
     """With its report, or how far its check is."""
     progress = {"phase": bundle.phase, "done": bundle.n_done, "of": bundle.n_expected} if bundle.in_check else None
-    return bundle_row(bundle) | {"progress": progress, "report": bundle.report or None}
+    return bundle_row(bundle, reader) | {"progress": progress, "report": bundle.report or None}

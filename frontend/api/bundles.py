@@ -115,7 +115,7 @@ class Bundles(ApiView):
             rows = rows.filter(owner=request.user.pk)
         page = keyset_page(request._request, rows, NEWEST, self.given)
         found = Bundle.objects.select_related("owner", "run", "version_of").in_bulk(page.ids)
-        return Response({"next": page.next, "results": [bundle_row(found[pk]) for pk in page.ids]})
+        return Response({"next": page.next, "results": [bundle_row(found[pk], request.user) for pk in page.ids]})
 
 
 class BundleOne(BundleView):
@@ -124,7 +124,7 @@ class BundleOne(BundleView):
     @extend_schema(operation_id="bundles_one", responses=BundleReportShape)
     def get(self, request: Request, slug: str) -> Response:
         """With its report, or how far its check is."""
-        return Response(bundle_data(self.bundle(slug)))
+        return Response(bundle_data(self.bundle(slug), request.user))
 
 
 class BundleTerms(BundleView):
@@ -139,7 +139,7 @@ class BundleTerms(BundleView):
         bundle, body = self.bundle(slug, own=True), TermsShape(data=request.data)
         body.is_valid(raise_exception=True)
         bundle_state_terms(bundle=bundle, actor=self.person, **body.validated_data)
-        return Response(bundle_row(bundle))
+        return Response(bundle_row(bundle, request.user))
 
 
 class BundleAppeal(BundleView):
@@ -156,7 +156,7 @@ class BundleAppeal(BundleView):
             raise PermissionDenied("Only its owner appeals.")
         body.is_valid(raise_exception=True)
         appeal_open(bundle=bundle, author=self.person, text=body.validated_data["text"])
-        return Response(bundle_row(bundle))
+        return Response(bundle_row(bundle, request.user))
 
 
 class BundleModerate(BundleView):
@@ -174,7 +174,7 @@ class BundleModerate(BundleView):
         if action == "regrade" and "number" not in given:
             raise ValidationError({"number": "Give the number of a submission."})
         ACTIONS[action](bundle, self.person, given)
-        return Response(bundle_row(bundle))
+        return Response(bundle_row(bundle, request.user))
 
 
 class Notices(ApiView):

@@ -53,7 +53,7 @@ def bundle_detail(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_safe
 def bundle_report(request: HttpRequest, slug: str) -> HttpResponse:
-    answer = JsonResponse(bundle_data(bundle_seen(request, slug)), json_dumps_params={"indent": 2})
+    answer = JsonResponse(bundle_data(bundle_seen(request, slug), request.user), json_dumps_params={"indent": 2})
     answer["Content-Disposition"] = f'inline; filename="{slug}-report.json"'
     return answer
 
