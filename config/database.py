@@ -33,6 +33,8 @@ def database_from_url(url: str, *, pool_size: int) -> dict[str, Any]:
             "PASSWORD": unquote(parts.password or ""),
             "HOST": parts.hostname or "",
             "PORT": str(parts.port or ""),
+            # A restarted server leaves dead connections in the pool.
+            "CONN_HEALTH_CHECKS": True,
             "OPTIONS": options,
         }
     raise ImproperlyConfigured(f"AGENT2_DATABASE_URL scheme {parts.scheme!r} must be sqlite or postgresql.")

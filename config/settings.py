@@ -161,6 +161,14 @@ CACHES = (
 # What runs, and where.
 WORKER_URL = env.text("WORKER_URL", PUBLIC_URL).rstrip("/")
 """The web server as workers reach it; the gateway of each sandbox forwards there."""
+PLACE = env.text("PLACE", "")
+"""The disk of this worker, by its host's name; empty where it is the web server's."""
+HOST_TOKEN = env.text("HOST_TOKEN", "")
+if PLACE and not HOST_TOKEN:
+    raise ImproperlyConfigured("Set AGENT2_HOST_TOKEN beside AGENT2_PLACE: `manage.py host` enrols a host.")
+HOSTS_DATABASE_URL = env.text("HOSTS_DATABASE_URL", "")
+HOSTS_REDIS_URL = env.text("HOSTS_REDIS_URL", "")
+"""Both services as other hosts reach them; told to those that join."""
 SANDBOX = env.choice("SANDBOX", "auto" if EMBEDDED else "docker", ["auto", "bubblewrap", "docker", "process"])
 SANDBOX_IMAGE = env.text("SANDBOX_IMAGE", "agent2-sandbox:latest")
 SANDBOX_READ_ONLY = [Path(path) for path in env.words("SANDBOX_READ_ONLY")]

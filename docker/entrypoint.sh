@@ -1,5 +1,5 @@
 #!/bin/sh
-# What a container of the platform does: web, worker [QUEUES], beat, migrate, or any `manage.py` command.
+# What a container of the platform does: web, worker [QUEUES], beat, migrate, join URL TOKEN, or any `manage.py` command.
 set -eu
 
 what=${1:-web}
@@ -26,6 +26,9 @@ case "$what" in
       cd "$code"
     fi
     exec python manage.py worker ${1:+--queues "$1"}
+    ;;
+  join)
+    exec python -m benchmark.join "$@"
     ;;
   beat)
     exec celery -A config beat --loglevel WARNING --schedule /tmp/beat --pidfile ''

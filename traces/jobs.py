@@ -1,6 +1,7 @@
 """Celery jobs of the traces room: parse, call one service."""
 
 from celery import shared_task
+from django.conf import settings
 
 from benchmark.services.queueing import job_send
 from benchmark.services.slots import Slots
@@ -32,5 +33,5 @@ def recordings_sweep() -> None:
     """Mend what was left behind."""
     recordings_mend()
     # Nobody waits for labels as an agent waits for its score: they come with the sweep.
-    if CodeSnapshot.objects.unlabelled().exists():
-        job_send("traces.jobs.labels_make")
+    if CodeSnapshot.objects.unlabelled().filter(run__place=settings.PLACE).exists():
+        job_send("traces.jobs.labels_make", place=settings.PLACE)

@@ -2,6 +2,7 @@
 
 from benchmark.models.audit import AuditEntry
 from benchmark.models.event import AgentLog, EventKind, RunEvent
+from benchmark.models.host import Host
 from benchmark.models.integrity import IntegrityFinding, IntegritySource
 from benchmark.models.run import HELD, TERMINAL, Mode, Origin, Run, RunState, Trust
 from benchmark.models.token import ApiToken, TokenScope, secret_hash, secret_new
@@ -14,6 +15,7 @@ __all__ = [
     "ApiToken",
     "AuditEntry",
     "EventKind",
+    "Host",
     "IntegrityFinding",
     "IntegritySource",
     "Mode",

@@ -144,6 +144,8 @@ class Run(models.Model):
     fault_detail = models.TextField(blank=True)
     token_hash = models.CharField(max_length=64, blank=True, db_index=True)
     worker = models.CharField(max_length=128, blank=True)
+    place = models.CharField(max_length=40, blank=True)
+    """The disk that holds its workspace and checkpoints: a host's name, or empty for the web server's."""
     lease = models.CharField(max_length=32, blank=True)
     heartbeat_at = models.DateTimeField(null=True)
     cancel_requested_at = models.DateTimeField(null=True)

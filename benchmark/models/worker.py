@@ -27,6 +27,8 @@ class Worker(models.Model):
     name = models.CharField(max_length=128, unique=True)
     """Host and process id, as runs and evaluations name who holds them."""
     host = models.CharField(max_length=128)
+    place = models.CharField(max_length=40, blank=True)
+    """The disk it works on, as runs name it."""
     queues = models.JSONField(default=list)
     slots = models.JSONField(default=dict)
     """By queue: how much it does at a time."""

@@ -47,6 +47,7 @@ def run_claim(run_id: int) -> Hold | None:
         after=RunState.PREPARING,
         lease=hold.lease,
         worker=worker_name(),
+        place=settings.PLACE,
         heartbeat_at=timezone.now(),
     )
     return hold if claimed else None

@@ -56,6 +56,7 @@ def worker_facts(queues: Sequence[str]) -> dict[str, Any]:
     slots = {"agents": settings.AGENT_SLOTS, "grading": settings.GRADING_SLOTS}
     return {
         "host": platform.node(),
+        "place": settings.PLACE,
         "queues": list(queues),
         "slots": {queue: slots[queue] for queue in queues if queue in slots},
         "notices": worker_notices(set(queues)),

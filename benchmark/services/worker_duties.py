@@ -14,6 +14,7 @@ from benchmark.models import HELD, Run
 from benchmark.ports import grading_room
 from benchmark.sandbox.contract import SandboxFault
 from benchmark.services.holding import STOPPING
+from benchmark.services.queueing import job_send
 from benchmark.services.sandboxes import sandbox_leftovers, sandbox_number, sandbox_reap
 
 log = logging.getLogger(__name__)
@@ -59,6 +60,9 @@ def _work() -> None:
             spent = 0.0
             due = TIDY_S
             _quietly(host_tidy)
+            if settings.PLACE:
+                # What the periodic jobs mend on the web server's disk is mended here too.
+                job_send("traces.jobs.recordings_sweep", place=settings.PLACE)
         pause.wait(ALIVE_S)
         spent += ALIVE_S
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import uuid4
 
+from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.db.models import Exists, F, Max, OuterRef, Q
 from django.utils import timezone
@@ -105,8 +106,9 @@ def _regrades() -> list[int]:
 
 
 def _submissions() -> list[int]:
-    """Queued submissions of runs that have none in grading; the run that was served longest ago comes first."""
-    queued = Submission.objects.filter(state=SubmissionState.QUEUED)
+    """Queued submissions on this disk, of runs that have none in grading;
+    the run that was served longest ago comes first."""
+    queued = Submission.objects.filter(state=SubmissionState.QUEUED, run__place=settings.PLACE)
     waiting = list(queued.values_list("pk", flat=True)[:2])
     if len(waiting) < 2:
         return waiting

@@ -61,7 +61,7 @@ def _receive(run: Run, model_path: str, gpu: str, key: str, task: str) -> Submis
         tokens=run.tokens,
     )
     submission_announce(submission, at_seq=seq)
-    job_send_on_commit("grading.jobs.submission_intake", submission.pk)
+    job_send_on_commit("grading.jobs.submission_intake", submission.pk, place=run.place)
     return submission
 
 

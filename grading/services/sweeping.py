@@ -25,10 +25,11 @@ def grading_mend() -> None:
     _unstick()
     late = timezone.now() - timedelta(seconds=RECEIVED_GRACE_S)
     stale_intake = timezone.now() - timedelta(seconds=4 * settings.HEARTBEAT_S)
-    for submission in Submission.objects.filter(state=SubmissionState.RECEIVED, received_at__lt=late):
+    late_ones = Submission.objects.filter(state=SubmissionState.RECEIVED, received_at__lt=late)
+    for submission in late_ones.select_related("run"):
         if submission.lease and submission.lease_at and submission.lease_at < stale_intake:
             Submission.objects.filter(pk=submission.pk, lease=submission.lease).update(lease="")
-        job_send("grading.jobs.submission_intake", submission.pk)
+        job_send("grading.jobs.submission_intake", submission.pk, place=submission.run.place)
     if work_waits():
         job_send("grading.jobs.evaluation_execute")
 

@@ -7,6 +7,7 @@ import argparse
 import json
 import os
 import shutil
+import signal
 import sys
 import tempfile
 import time
@@ -215,6 +216,8 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("components", nargs="*", default=list(COMPONENTS))
     given = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     print(HEAD, flush=True)
     bad = 0
     with tempfile.TemporaryDirectory(prefix="agent2-kill-") as folder, scene(Path(folder), given.sandbox) as at:

@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.db import transaction
@@ -26,7 +27,7 @@ FINDINGS_MOST, NOTES_MOST = 50, 50
 
 def label_next() -> bool:
     """Judge the oldest code that no rule has judged; False when there is none."""
-    snapshot = CodeSnapshot.objects.unlabelled().select_related("run").first()
+    snapshot = CodeSnapshot.objects.unlabelled().filter(run__place=settings.PLACE).select_related("run").first()
     if snapshot is None:
         return False
     # Without files there is nothing that commands could run, and looking for them costs the most.

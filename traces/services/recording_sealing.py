@@ -7,6 +7,7 @@ from datetime import timedelta
 from pathlib import Path
 from uuid import uuid4
 
+from django.conf import settings
 from django.db.models import F, Q
 from django.utils import timezone
 
@@ -33,7 +34,8 @@ def log_path(run: Run) -> Path:
 
 def ring(run_id: int) -> None:
     """Say that a sealed log waits to be read."""
-    job_send("traces.jobs.recording_ingest", run_id)
+    place = Run.objects.filter(pk=run_id).values_list("place", flat=True).first() or ""
+    job_send("traces.jobs.recording_ingest", run_id, place=place)
 
 
 def recording_seal(
@@ -139,7 +141,7 @@ def tokens_in_file(path: Path, token_hash: str) -> tuple[str, ...]:
 
 def recordings_mend() -> None:
     """Seal what a lost worker left open, and ring for what was not read."""
-    for recording in Recording.objects.abandoned().select_related("run")[:20]:
+    for recording in Recording.objects.abandoned().filter(run__place=settings.PLACE).select_related("run")[:20]:
         try:
             recording_seal(recording.run, log_path(recording.run), token_hash=recording.run.token_hash)
         except OSError as error:

@@ -3,6 +3,7 @@
 import hashlib
 import os
 import re
+from collections.abc import Callable
 from pathlib import Path
 from uuid import uuid4
 
@@ -12,6 +13,8 @@ from benchmark.masking import Masker
 from benchmark.models import secret_hash
 
 TOKEN = re.compile(rb"[A-Za-z0-9_-]{43,4096}")
+carried: Callable[[str, bytes], None] | None = None
+"""Told of code that is new here, on hosts that share no disk with the web server. Raises: OSError."""
 TOKEN_CHARS = 43
 """Of a run's token: 32 bytes in URL-safe base64."""
 
@@ -39,6 +42,8 @@ def blob_put(content: bytes) -> str:
             fresh.rename(path)
         finally:
             fresh.unlink(missing_ok=True)
+        if carried is not None:
+            carried(digest, content)
     return digest
 
 

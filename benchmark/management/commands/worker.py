@@ -8,6 +8,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
+from benchmark.services.queueing import place_queue
 from benchmark.services.worker_check import worker_notices, worker_problems
 
 SPARE_THREADS = 10
@@ -29,6 +30,8 @@ class Command(BaseCommand):
             raise CommandError("This worker cannot work:\n" + "\n".join(f"- {problem}" for problem in problems))
         for notice in worker_notices(set(queues.split(","))):
             self.stderr.write(f"This worker does not grade everything: {notice}")
+        if settings.PLACE:
+            queues = f"{queues},{place_queue(settings.PLACE)}"
         threads = settings.AGENT_SLOTS + settings.GRADING_SLOTS + SPARE_THREADS
         command = [sys.executable, "-m", "celery", "-A", "config", "worker", "-Q", queues, "--pool", "threads"]
         command += [
