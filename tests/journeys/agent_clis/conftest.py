@@ -3,11 +3,13 @@
 import os
 import shutil
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from benchmark.sandbox.docker import DockerSandbox
 from tests.support.platform import ROOT, Platform
 from tests.support.scripted_provider import Script, ScriptedProvider
 
@@ -30,20 +32,34 @@ class Clis:
             pytest.skip(f"{agent} cannot be installed here: {str(error).strip()[-300:]}")
 
 
-@pytest.fixture(scope="session")
-def clis(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Clis]:
-    if shutil.which("bwrap") is None:
-        pytest.skip("bubblewrap is not installed")
+@contextmanager
+def running(data: Path, sandbox: str) -> Iterator[Clis]:
+    """A platform whose providers are all the one scripted one."""
     with ScriptedProvider(Script([])) as provider:
+        (data / "prices.yaml").write_text(PRICES)
         extra = {f"AGENT2_{name.upper()}_URL": provider.url for name in KEYS}
         extra |= {f"AGENT2_{name.upper()}_KEY": key for name, key in KEYS.items()}
-        data = tmp_path_factory.mktemp("clis")
-        (data / "prices.yaml").write_text(PRICES)
-        extra |= {"AGENT2_AGENT_TOOLS_DIR": str(TOOLS), "AGENT2_SANDBOX": "bubblewrap"}
-        extra |= {"AGENT2_PROVIDER_PATIENCE_S": "20"}
-        platform = Platform(data, extra | {"AGENT2_PRICES": str(data / "prices.yaml")})
+        extra |= {"AGENT2_AGENT_TOOLS_DIR": str(TOOLS), "AGENT2_SANDBOX": sandbox}
+        extra |= {"AGENT2_PROVIDER_PATIENCE_S": "15", "AGENT2_PRICES": str(data / "prices.yaml")}
+        platform = Platform(data, extra)
         platform.start()
         try:
             yield Clis(platform, provider)
         finally:
             platform.stop()
+
+
+@pytest.fixture(scope="session")
+def clis(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Clis]:
+    if shutil.which("bwrap") is None:
+        pytest.skip("bubblewrap is not installed")
+    with running(tmp_path_factory.mktemp("clis"), "bubblewrap") as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def clis_in_docker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Clis]:
+    if reason := DockerSandbox().unavailable():
+        pytest.skip(reason)
+    with running(tmp_path_factory.mktemp("docker"), "docker") as made:
+        yield made
