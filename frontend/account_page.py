@@ -62,10 +62,26 @@ def account_rows(text: str = "") -> list[AccountRow]:
 
 
 @dataclass(frozen=True)
+class AuditRow:
+    entry: AuditEntry
+
+    @property
+    def details(self) -> str:
+        """`budget_s: 600; like: …`."""
+        told = {
+            name: ", ".join(map(str, value)) if isinstance(value, list) else value
+            for name, value in self.entry.data.items()
+        }
+        return "; ".join(
+            f"{name.replace('_', ' ')}: {value}" for name, value in told.items() if value not in (None, "")
+        )
+
+
+@dataclass(frozen=True)
 class AuditPage:
     """A page of the log, the newest first."""
 
-    entries: list[AuditEntry]
+    rows: list[AuditRow]
     chosen: Mapping[str, str]
     more: int | None
     """The id before which the next page begins."""
@@ -98,7 +114,9 @@ def audit_page(query: Mapping[str, str]) -> AuditPage:
     found = list(rows.order_by("-id")[: AUDIT_PER_PAGE + 1])
     shown = found[:AUDIT_PER_PAGE]
     actions = list(AuditEntry.objects.order_by("action").values_list("action", flat=True).distinct()[:200])
-    return AuditPage(shown, chosen, shown[-1].pk if len(found) > len(shown) else None, actions)
+    return AuditPage(
+        [AuditRow(entry) for entry in shown], chosen, shown[-1].pk if len(found) > len(shown) else None, actions
+    )
 
 
 def _wanted(chosen: Mapping[str, str]) -> dict[str, Any]:

@@ -87,6 +87,11 @@ class WorkerRow:
         ]
 
     @property
+    def queues(self) -> list[tuple[str, int | None]]:
+        """Each with its slots, None where it has no number of its own."""
+        return [(name, self.report.slots.get(name)) for name in self.report.queues] if self.report else []
+
+    @property
     def can_drain(self) -> bool:
         return self.report is not None and self.standing not in ("lost", "ended")
 

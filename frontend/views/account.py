@@ -83,7 +83,8 @@ class SignIn(LoginView):
 
     def form_valid(self, form: AuthenticationForm) -> HttpResponse:
         answer = super().form_valid(form)
-        audit_record(actor=form.get_user(), action="account.sign_in", subject=form.get_user())
+        user = form.get_user()
+        audit_record(actor=user, action="account.sign_in", subject=user, name=user.get_username())
         return answer
 
 
