@@ -1,7 +1,7 @@
 """What a sandboxed run costs besides its agent: its start, its memory, and the draining of a long grading queue.
 
-`python -m perf.bench_sandbox [--runs 50] [--evaluations 1000] [--starts 10]`; 0 leaves one out. Docker and the production
-services only where they can be reached.
+`python -m perf.bench_sandbox [--runs 50] [--evaluations 1000] [--starts 10]`; 0 leaves one out. Docker and
+production's services only where they can be reached.
 """
 
 import argparse
