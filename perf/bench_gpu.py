@@ -5,10 +5,11 @@
 FOLDER of --data holds a folder of source files for each task. The engine starts once; its prefix cache is emptied
 between measurements. What is measured, and written as one JSON line each:
 
-- alfworld, webshop, deepsearchqa: all episodes at once, as often as --repeats says; then --alone of them one at a time.
+- alfworld, webshop, deepsearchqa: all episodes at once (alfworld --repeats times), then --alone of them one at a time.
   Words come from a policy (perf/rollouts/tasks.py); tokens are generated. `same_outputs` compares completions with the
   first repeat's: the prompts were the same.
-- gsm8k: vLLM's own `generate` on the list of prompts, then the runner's loop, the checkpoint's own words.
+- gsm8k: vLLM's own `generate` on the list of prompts, then the runner's loop with as many in flight as it has on a
+  GPU, the checkpoint's own words.
 
 `python -m perf.rollouts.random_checkpoint FOLDER TOKENIZER` makes a checkpoint of 7B shape. VLLM_BATCH_INVARIANT=1 in
 the environment measures that mode.
@@ -25,12 +26,14 @@ from typing import Any
 
 from benchmark.tasks.contract import Evaluator, Item, Record
 from grading.runner.engines.protocol import Engine
+from grading.runner.engines.starting import GPU_EPISODES
 from grading.runner.prompts import PromptEncoder
 from perf.rollouts.gpu import Timed, Watch
 from perf.rollouts.measuring import Asked, counts, engine_alone, episodes, every_nth, played, started, vllm_of
 from perf.rollouts.tasks import lay_out
 
 INTERACTIVE = ("alfworld", "webshop", "deepsearchqa")
+REPEATED = ("alfworld", "gsm8k")
 Started = tuple[Engine, PromptEncoder]
 
 
@@ -63,7 +66,7 @@ def options() -> Options:
     parser.add_argument("--tasks", nargs="+", choices=[*INTERACTIVE, "gsm8k"], default=["gsm8k", *INTERACTIVE])
     parser.add_argument("--episodes", type=int, default=134)
     parser.add_argument("--alone", type=int, default=8, help="episodes played one at a time too; 0 for none")
-    parser.add_argument("--steps", type=int, default=50, help="of an episode at most; webshop's are a third")
+    parser.add_argument("--steps", type=int, default=50, help="of an episode at most; webshop's are a sixth")
     parser.add_argument("--tokens", type=int, default=16, help="of an action at most")
     parser.add_argument("--problems", type=int, default=1319, help="of gsm8k")
     parser.add_argument("--problem-tokens", type=int, default=512)
@@ -91,8 +94,8 @@ class Bench:
             folder=str(self._folder / task),
             engine="vllm",
             items=chosen.problems if problems else chosen.episodes,
-            at_a_time=chosen.at_a_time,
-            steps=chosen.steps // 3 if task == "webshop" else chosen.steps,
+            at_a_time=max(chosen.at_a_time, GPU_EPISODES) if problems else chosen.at_a_time,
+            steps=chosen.steps // 6 if task == "webshop" else chosen.steps,
             tokens=chosen.problem_tokens if problems else chosen.tokens,
             own_words=problems,
             device=chosen.device,
@@ -110,7 +113,7 @@ class Bench:
             base = self._tell(asked.task, "engine", engine_alone(evaluator, items, engine, encoder), began)
         first: list[Record] = []
         together: dict[str, Any] = {}
-        for repeat in range(self._chosen.repeats):
+        for repeat in range(self._chosen.repeats if asked.task in REPEATED else 1):
             together, records = self._play(asked, evaluator, items, engine, encoder)
             first = first or records
             same = {"same_outputs": equal_share(first, records)} if repeat else {}
@@ -137,7 +140,12 @@ class Bench:
         timed = Timed(engine)
         seconds, records = played(evaluator, items, timed, encoder, asked.at_a_time)
         watched = self._watch.since(time.monotonic() - seconds)
-        return {**counts(seconds, records), "engine_seconds": timed.seconds, **watched}, records
+        return {
+            **counts(seconds, records),
+            "engine_seconds": timed.seconds,
+            "engine_steps": timed.steps,
+            **watched,
+        }, records
 
     def _empty(self, engine: Engine) -> None:
         vllm_of(engine).reset_prefix_cache()

@@ -1,20 +1,37 @@
 """Advancing episodes: at once where they only compute, in threads where they wait for other processes."""
 
+import os
+import sys
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ALL_COMPLETED, FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Protocol, Self
 
-from benchmark.tasks.contract import Evaluator, Outcome
+from benchmark.tasks.contract import Evaluator, Outcome, Prompt
 from grading.runner.engines.protocol import Request
 
 GATHER_S = 1.0
 """An engine with nothing to do waits this long for further prompts after the first, so that its batch is full."""
 
-Step = Request | Outcome
-"""Encoding a prompt takes milliseconds of a core: it belongs to advancing, so that the engine need not wait for it."""
-Advance = Callable[[], Step]
+SWITCH_S = 0.0005
+"""How long an episode's thread may keep the engine's from going on."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What an episode asks next, and the request that it became; None where the context has no room left."""
+
+    prompt: Prompt
+    text: str
+    request: Request | None
+
+
+Step = Asked | Outcome
+Advance = Callable[[], Prompt | Outcome]
+Encode = Callable[[Prompt], Asked]
+"""Takes milliseconds of a core, for which an engine should not wait; tokenizers can be used from several threads."""
 
 
 class Advancing(Protocol):
@@ -26,8 +43,8 @@ class Advancing(Protocol):
         """Returns when no episode is being advanced any more."""
         ...
 
-    def begin(self, key: int, advance: Advance) -> None:
-        """Set out to advance an episode."""
+    def begin(self, key: int, advance: Advance, encode: Encode) -> None:
+        """Set out to advance an episode and to encode what it asks."""
         ...
 
     def arrived(self, *, idle: bool) -> tuple[int, Step] | None:
@@ -39,25 +56,42 @@ class Advancing(Protocol):
 
 
 class AtOnce:
-    """One after the other, in this thread."""
+    """One after the other, in this thread; prompts are encoded on all cores. The order is always the same."""
 
     def __init__(self) -> None:
-        self._begun: deque[tuple[int, Advance]] = deque()
+        self._encoders = ThreadPoolExecutor(os.cpu_count(), thread_name_prefix="encode")
+        self._begun: deque[tuple[int, Advance, Encode]] = deque()
+        self._under_way: deque[tuple[int, Future[Step]]] = deque()
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        pass
+        self._encoders.shutdown(cancel_futures=True)
 
-    def begin(self, key: int, advance: Advance) -> None:
-        self._begun.append((key, advance))
+    def begin(self, key: int, advance: Advance, encode: Encode) -> None:
+        self._begun.append((key, advance, encode))
 
     def arrived(self, *, idle: bool) -> tuple[int, Step] | None:
-        if not self._begun:
+        while self._begun:
+            key, advance, encode = self._begun.popleft()
+            self._under_way.append((key, self._advanced(advance, encode)))
+        if not self._under_way:
             return None
-        key, advance = self._begun.popleft()
-        return key, advance()
+        key, future = self._under_way.popleft()
+        return key, future.result()
+
+    def _advanced(self, advance: Advance, encode: Encode) -> Future[Step]:
+        done: Future[Step] = Future()
+        try:
+            step = advance()
+        except Exception as error:  # raised when it is this episode's turn: what others have reached counts
+            done.set_exception(error)
+            return done
+        if isinstance(step, Prompt):
+            return self._encoders.submit(encode, step)
+        done.set_result(step)
+        return done
 
 
 class InThreads:
@@ -66,15 +100,18 @@ class InThreads:
     def __init__(self, threads: int) -> None:
         self._threads = ThreadPoolExecutor(threads, thread_name_prefix="episode")
         self._begun: dict[Future[Step], int] = {}
+        self._switch_s = sys.getswitchinterval()
 
     def __enter__(self) -> Self:
+        sys.setswitchinterval(SWITCH_S)
         return self
 
     def __exit__(self, *_: object) -> None:
+        sys.setswitchinterval(self._switch_s)
         self._threads.shutdown(cancel_futures=True)
 
-    def begin(self, key: int, advance: Advance) -> None:
-        self._begun[self._threads.submit(advance)] = key
+    def begin(self, key: int, advance: Advance, encode: Encode) -> None:
+        self._begun[self._threads.submit(_advanced, advance, encode)] = key
 
     def arrived(self, *, idle: bool) -> tuple[int, Step] | None:
         if idle:
@@ -82,6 +119,11 @@ class InThreads:
             wait(self._begun, timeout=GATHER_S, return_when=ALL_COMPLETED)
         future = next((future for future in self._begun if future.done()), None)
         return None if future is None else (self._begun.pop(future), future.result())
+
+
+def _advanced(advance: Advance, encode: Encode) -> Step:
+    step = advance()
+    return encode(step) if isinstance(step, Prompt) else step
 
 
 def advancing(evaluator: Evaluator) -> Advancing:

@@ -7,8 +7,8 @@ from functools import partial
 
 from benchmark.tasks.contract import Completion, Episode, Evaluator, FinishReason, Item, Outcome, Prompt, Record
 from benchmark.tasks.services_contract import ServiceFault
-from grading.runner.advancing import Advancing, Step, advancing
-from grading.runner.engines.protocol import Engine, Request
+from grading.runner.advancing import Advancing, Asked, Step, advancing
+from grading.runner.engines.protocol import Engine
 from grading.runner.faults import GradingFault, InfraFault, first_line
 from grading.runner.hearing import heard
 from grading.runner.prompts import Encoder
@@ -44,22 +44,6 @@ class _Playing:
             raise InfraFault("I_PROVIDER", f"item {self.item.id}: {error}") from error
         except Exception as error:
             raise InfraFault("I_EVALUATOR", f"item {self.item.id}: {first_line(error)}") from error
-
-    def proceed(self, completion: Completion | None, encoder: Encoder) -> Request | Outcome:
-        """Up to what the engine is asked next. A prompt that leaves no room is completed by nothing.
-
-        Raises: GradingFault.
-        """
-        while True:
-            step = self.advance(completion)
-            if isinstance(step, Outcome):
-                return step
-            text, request = encoder.encode(step, first=not self.prompts)
-            self.prompts.append(text)
-            self.max_tokens = step.max_tokens
-            if request is not None:
-                return request
-            completion = Completion(text="", tokens=0, finish_reason="length")
 
     def record(self, outcome: Outcome) -> Record:
         reason: FinishReason = "length" if any(c.finish_reason == "length" for c in self.completions) else "stop"
@@ -105,7 +89,7 @@ class EpisodeDriver:
             self._refill(waiting, episodes)
             while self._playing:
                 while arrived := episodes.arrived(idle=not self._asked):
-                    self._take(*arrived, record)
+                    self._take(*arrived, episodes, record)
                     self._refill(waiting, episodes)
                 if self._asked:
                     for key, completion in self._engine.step():
@@ -120,12 +104,25 @@ class EpisodeDriver:
 
     def _continue(self, key: int, completion: Completion | None, episodes: Advancing) -> None:
         """Set out to advance one episode."""
-        episodes.begin(key, partial(self._playing[key].proceed, completion, self._encoder))
+        playing = self._playing[key]
+        encode = partial(self._encoded, first=not playing.prompts)
+        episodes.begin(key, partial(playing.advance, completion), encode)
 
-    def _take(self, key: int, step: Step, record: Callable[[Record], None]) -> None:
+    def _encoded(self, prompt: Prompt, *, first: bool) -> Asked:
+        text, request = self._encoder.encode(prompt, first=first)
+        return Asked(prompt, text, request)
+
+    def _take(self, key: int, step: Step, episodes: Advancing, record: Callable[[Record], None]) -> None:
         """An episode has ended, or asks something."""
+        playing = self._playing[key]
         if isinstance(step, Outcome):
-            record(self._playing.pop(key).record(step))
+            del self._playing[key]
+            record(playing.record(step))
             return
-        self._engine.submit(key, step)
+        playing.prompts.append(step.text)
+        playing.max_tokens = step.prompt.max_tokens
+        if step.request is None:
+            self._continue(key, Completion(text="", tokens=0, finish_reason="length"), episodes)
+            return
+        self._engine.submit(key, step.request)
         self._asked += 1

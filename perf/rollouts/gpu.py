@@ -56,6 +56,7 @@ class Timed:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self.seconds = {"submit": 0.0, "step": 0.0}
+        self.steps = 0
 
     @property
     def sampling(self) -> Mapping[str, Any]:
@@ -72,6 +73,7 @@ class Timed:
             self._engine.submit(key, request)
 
     def step(self) -> list[tuple[int, Completion]]:
+        self.steps += 1
         with self._timed("step"):
             return self._engine.step()
 

@@ -15,6 +15,7 @@ import json
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -197,10 +198,11 @@ def batched(engine: Engine, requests: Sequence[Request]) -> int:
 
 def warm_up(evaluator: Evaluator, item: Item, in_flight: int) -> None:
     """Start as many games' processes as will be played in."""
-    episodes = [evaluator.episode(item) for _ in range(in_flight if getattr(evaluator, "parallel_steps", 1) > 1 else 0)]
-    for episode in episodes:
-        next(episode)
-    for episode in episodes:
+    count = in_flight if getattr(evaluator, "parallel_steps", 1) > 1 else 0
+    waiting = [evaluator.episode(item) for _ in range(count)]
+    with ThreadPoolExecutor(os.cpu_count()) as threads:
+        list(threads.map(next, waiting))
+    for episode in waiting:
         episode.close()
 
 

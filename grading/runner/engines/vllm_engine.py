@@ -111,8 +111,18 @@ class VllmEngine:
 
     def _add(self, name: str, request: Request, **extra: Any) -> None:
         from vllm import SamplingParams
+        from vllm.sampling_params import RequestOutputKind
 
-        params = SamplingParams(**self.sampling, max_tokens=request.max_tokens, stop=list(request.stop), **extra)
+        params = SamplingParams(
+            **self.sampling,
+            max_tokens=request.max_tokens,
+            stop=list(request.stop),
+            # Text is only needed to find stop strings, and unfinished outputs by nobody: at some hundred sequences
+            # both cost as much time as the GPU's work.
+            detokenize=bool(request.stop),
+            output_kind=RequestOutputKind.FINAL_ONLY,
+            **extra,
+        )
         self._engine.add_request(name, {"prompt_token_ids": list(request.tokens)}, params)
 
     def step(self) -> list[tuple[int, Completion]]:
