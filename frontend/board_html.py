@@ -58,7 +58,7 @@ def _unscored(cell: Cell) -> str:
 def _linked(cell: Cell, inner: str) -> str:
     if cell.slug:
         return f'<a href="{_runs()}{escape(cell.slug)}/">{inner}</a>'
-    if cell.listing:
+    if cell.part:
         return f'<a href="{_runs()}?{escape(cell.query)}">{inner}</a>'
     return f"<span>{inner}</span>"
 

@@ -9,7 +9,6 @@ from frontend.board.filters import Filters
 from frontend.board.grouping import column_of, columns_of, counted_of, digests_of, groups_of, short
 from frontend.board.known_tasks import known_tasks, task_place
 from frontend.board.notes import noted
-from frontend.board.parameters import budget_text
 from frontend.board.picking import picks_of
 from frontend.board.reading import Part
 from frontend.board.rows import Cell, Column, Group, Kind, Panel, Row, Stack, Unranked, cell_of
@@ -60,7 +59,7 @@ def _group(kind: Kind, parts: Sequence[Part], columns: tuple[Column, ...], filte
     counted = counted_of(columns)
     rows = []
     for stack, own in _by_stack(parts).items():
-        cells = tuple(_cell(c.task, own.get(c.task), p, kind) for c, p in zip(columns, protocols, strict=True))
+        cells = tuple(_cell(c.task, own.get(c.task), p) for c, p in zip(columns, protocols, strict=True))
         origins = sorted({origin for part in own.values() for origin in part.origins})
         trusts = sorted({trust for part in own.values() for trust in part.trusts})
         rows.append(Row(stack, cells, counted, tuple(origins), tuple(trusts)))
@@ -108,7 +107,7 @@ def _baseline(task: str, parts: Sequence[Part]) -> Cell:
     return cell_of(task, newest.protocol, [newest.baseline or 0.0], [newest.baseline_error])
 
 
-def _cell(task: str, part: Part | None, protocol: str, kind: Kind) -> Cell:
+def _cell(task: str, part: Part | None, protocol: str) -> Cell:
     if part is None:
         return Cell(task, protocol, reason="not run")
     return cell_of(
@@ -120,19 +119,10 @@ def _cell(task: str, part: Part | None, protocol: str, kind: Kind) -> Cell:
         baseline=part.baseline,
         baseline_error=part.baseline_error,
         slug=part.slug if part.runs == 1 else "",
-        listing=listing_of(part, kind),
+        part=part,
         reason="" if part.values else part.reason,
         flags=tuple(part.flags),
     )
-
-
-def listing_of(part: Part, kind: Kind) -> tuple[tuple[str, str], ...]:
-    """The filters that leave the runs behind a cell."""
-    stack = part.stack
-    facts = (("task", part.task), ("agent", stack.agent), ("driver", stack.driver), ("mode", stack.mode))
-    more = (("base", part.base_model), ("budget", budget_text(stack.budget_s)), ("protocol", part.protocol))
-    origins = ["published"] if kind == "published" else sorted(part.origins)
-    return (*facts, *more, *(("origin", origin) for origin in origins))
 
 
 def _ranked(rows: Sequence[Row]) -> list[Row]:
@@ -160,7 +150,7 @@ def _unranked(parts: Sequence[Part]) -> list[Unranked]:
         Unranked(
             column_of(part.task),
             part.stack,
-            _cell(part.task, part, part.protocol, part.kind),
+            _cell(part.task, part, part.protocol),
         )
         for part in ordered
     ]

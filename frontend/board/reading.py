@@ -11,8 +11,9 @@ from django.db.models.functions import Coalesce
 
 from benchmark.models import Origin
 from frontend.board.filters import Filters
+from frontend.board.parameters import budget_text
 from frontend.board.rows import Flag, Kind, Stack
-from frontend.board.sql import Floats, Together
+from frontend.board.sql import Among, Floats, Together
 from frontend.statistics import finite
 from grading.models import TaskStanding
 
@@ -44,6 +45,14 @@ class Part:
     @property
     def key(self) -> tuple[object, ...]:
         return self.base_model, self.digest, self.kind, self.stack, self.task, self.protocol
+
+    @property
+    def listing(self) -> tuple[tuple[str, str], ...]:
+        """The filters that leave its runs."""
+        stack = self.stack
+        facts = (("task", self.task), ("agent", stack.agent), ("driver", stack.driver), ("mode", stack.mode))
+        more = (("base", self.base_model), ("budget", budget_text(stack.budget_s)), ("protocol", self.protocol))
+        return (*facts, *more, *(("origin", origin) for origin in sorted(self.origins)))
 
 
 KEYS = {
@@ -84,7 +93,9 @@ def parts_read(filters: Filters) -> list[Part]:
         table=TABLE, slug=F("run__slug"), **{name: F(at) for name, at in KEYS.items()}
     )
     found: dict[tuple[object, ...], Part] = {}
-    for facts in named.filter(pk__in=list(rows)).order_by().values("pk", "task", "protocol", "table", "slug", *KEYS):
+    for facts in (
+        named.filter(Among(F("pk"), list(rows))).order_by().values("pk", "task", "protocol", "table", "slug", *KEYS)
+    ):
         row = rows[facts["pk"]] | facts
         part = _part(row)
         _add(found.setdefault(part.key, part), row)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlencode
 
 from benchmark.models import Mode
@@ -17,6 +17,9 @@ from frontend.statistics import (
     noise_of_mean,
     run_deviation,
 )
+
+if TYPE_CHECKING:
+    from frontend.board.reading import Part
 
 Kind = Literal["here", "published"]
 
@@ -66,8 +69,8 @@ class Cell:
     baseline_error: float | None = None
     slug: str = ""
     """The run, when it is the only one."""
-    listing: tuple[tuple[str, str], ...] = ()
-    """The filters that leave its runs."""
+    part: "Part | None" = None
+    """What it is made of; None where there is no run."""
     reason: str = ""
     """Why there is no score; empty when there is one."""
     flags: tuple[Flag, ...] = ()
@@ -77,7 +80,7 @@ class Cell:
     @property
     def query(self) -> str:
         """Of the address that lists the runs."""
-        return urlencode(self.listing)
+        return urlencode(self.part.listing) if self.part else ""
 
     @cached_property
     def score(self) -> float | None:
