@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
+from urllib.parse import quote
 
 from benchmark.catalogue import agents, tasks
 from benchmark.models import AgentLog, Mode, Origin, Run, RunEvent, RunState
@@ -18,7 +19,8 @@ from frontend.run_machine import Machine, machine
 from frontend.run_methods import MethodCell, method_cells, method_class
 from frontend.run_metrics import MetricRow, metric_groups
 from frontend.run_reading import score_reading, switch_reading
-from grading.models import Baseline, Evaluation, EvaluationState, Submission, SubmissionState, TaskStanding, Verdict
+from grading.models import Evaluation, EvaluationState, SubmissionState, TaskStanding, Verdict
+from grading.selectors import run_on_task
 from grading.services.records import RunAccount, run_account
 from traces.methods.words import Method
 
@@ -52,12 +54,26 @@ class RunPage:
     last_event_at: datetime | None
     account: RunAccount
     standing: TaskStanding | None = None
-    """On the run's first task."""
+    """On `task`."""
+    task: str = ""
+    """Which of the run's tasks is shown."""
 
     @property
     def title(self) -> str:
-        agent, task = agents().get(self.run.agent), tasks().get(self.run.task)
-        return f"{agent.title if agent else self.run.agent} on {task.title if task else self.run.task}"
+        agent = agents().get(self.run.agent)
+        named = " and ".join(title for _, title in self.tasks) if len(self.tasks) < 3 else f"{len(self.tasks)} tasks"
+        return f"{agent.title if agent else self.run.agent} on {named}"
+
+    @property
+    def tasks(self) -> list[tuple[str, str]]:
+        """The run's tasks, each with its title."""
+        known = tasks()
+        return [(task, known[task].title if task in known else task) for task in self.run.tasks]
+
+    @property
+    def task_query(self) -> str:
+        """What a link adds to stay with the shown task of several; empty for a run with one."""
+        return f"&task={quote(self.task, safe='')}" if self.run.task_list else ""
 
     @property
     def mode(self) -> str:
@@ -240,21 +256,24 @@ class RunPage:
         return self.log is not None and self.log.size > len(self.log.tail)
 
 
-def run_page(run: Run) -> RunPage:
-    """Read a run's page. `run` itself is read first: what is newer only adds."""
+def run_page(run: Run, task: str = "") -> RunPage:
+    """Read a run's page, of a multi run on `task` (default: its first).
+
+    `run` itself is read first: what is newer only adds.
+    """
     seq = run.event_seq
-    submissions = list(Submission.objects.filter(run=run).select_related("verdict", "evaluation"))
-    baseline = Baseline.objects.select_related("evaluation__verdict").filter(run=run).first()
-    verdict = baseline.evaluation.verdict if baseline else None
-    standing = TaskStanding.objects.filter(run=run, task=run.task).first()
+    shown = run_on_task(run, task)
+    submissions, standing = list(shown.submissions), shown.standing
+    verdict = shown.baseline.verdict if shown.baseline else None
     known = standing.baseline if standing else None
     return RunPage(
         run=run,
         seq=seq,
         points=points(submissions),
-        evaluation=baseline.evaluation if baseline else None,
+        evaluation=shown.baseline,
         log=AgentLog.objects.filter(run=run).first(),
         last_event_at=RunEvent.objects.filter(run=run, seq=seq).values_list("at", flat=True).first(),
         account=run_account(run, submissions=submissions, baseline=verdict.score if verdict else known),
         standing=standing,
+        task=shown.task,
     )

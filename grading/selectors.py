@@ -54,11 +54,9 @@ class OnTask:
 def run_on_task(run: Run, task: str = "") -> OnTask:
     """The run's rows for `task` (default: its first; for a task that is not its own there are none). Three queries."""
     task = task or run.task
-    named = run.task_named(task)
-    if task not in run.tasks:
-        return OnTask(task, [], None, None)
-    rows = Submission.objects.filter(run=run, task=named).select_related("verdict", "evaluation")
-    baseline = Baseline.objects.select_related("evaluation__verdict").filter(run=run, task=named).first()
+    named = [task, ""] if task == run.task else [task]
+    rows = Submission.objects.filter(run=run, task__in=named).select_related("verdict", "evaluation")
+    baseline = Baseline.objects.select_related("evaluation__verdict").filter(run=run, task__in=named).first()
     standing = TaskStanding.objects.filter(run=run, task=task).first()
     return OnTask(task, list(rows), baseline.evaluation if baseline else None, standing)
 

@@ -26,22 +26,33 @@ def _context(request: HttpRequest, page: RunPage) -> dict[str, object]:
     return context | {"may_see_failures": may_see_failures(request.user, page.run)}
 
 
+def _read(request: HttpRequest, slug: str) -> RunPage:
+    """Of several tasks the one that `?task=` names. Raises: BadQuery, Http404."""
+    run, task = run_seen(request, slug), request.GET.get("task", "")
+    if task and task not in run.tasks:
+        raise BadQuery("task", f"is one of {', '.join(run.tasks)}.")
+    return run_page(run, task)
+
+
 def _page(request: HttpRequest, slug: str, template: str, **more: object) -> HttpResponse:
-    return render(request, template, _context(request, run_page(run_seen(request, slug))) | more)
+    return render(request, template, _context(request, _read(request, slug)) | more)
 
 
 @require_safe
+@bad_queries_told
 def run_detail(request: HttpRequest, slug: str) -> HttpResponse:
     return _page(request, slug, "frontend/run.html")
 
 
 @require_safe
+@bad_queries_told
 def run_fragment(request: HttpRequest, slug: str) -> HttpResponse:
     """What changes while a run goes on; the page swaps its parts by their ids."""
     return _page(request, slug, "frontend/parts/run_live.html")
 
 
 @require_safe
+@bad_queries_told
 def run_curve_tab(request: HttpRequest, slug: str) -> HttpResponse:
     return _page(request, slug, "frontend/run/curve.html", piece="curve")
 
@@ -55,7 +66,7 @@ def run_submissions(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _submissions(request: HttpRequest, slug: str, template: str) -> HttpResponse:
     """Raises: BadQuery, Http404."""
-    page = run_page(run_seen(request, slug))
+    page = _read(request, slug)
     shown = listing(page, request.GET)
     return render(request, template, _context(request, page) | {"piece": "submissions", "listing": shown})
 
@@ -68,20 +79,22 @@ def run_piece(request: HttpRequest, slug: str, piece: str) -> HttpResponse:
         raise BadQuery("piece", f"is one of {', '.join(PIECES)}.")
     template, link = f"frontend/run/{piece}_live.html", reverse(PIECES[piece], args=[slug])
     if piece == "submissions":
-        page = run_page(run_seen(request, slug))
+        page = _read(request, slug)
         more = {"piece_of": link, "piece": piece, "listing": listing(page, request.GET)}
         return render(request, template, _context(request, page) | more)
     return _page(request, slug, template, piece_of=link, piece=piece)
 
 
 @require_safe
+@bad_queries_told
 def run_curve(request: HttpRequest, slug: str) -> HttpResponse:
-    page = run_page(run_seen(request, slug))
+    page = _read(request, slug)
     return JsonResponse(curve(page.run, page.points, page.baseline, _axis(request), page.method_marks))
 
 
 @require_safe
+@bad_queries_told
 def run_submissions_csv(request: HttpRequest, slug: str) -> HttpResponse:
-    page = run_page(run_seen(request, slug))
+    page = _read(request, slug)
     disposition = {"Content-Disposition": f'attachment; filename="{page.run.slug}-submissions.csv"'}
     return HttpResponse(submissions_csv(page), content_type="text/csv; charset=utf-8", headers=disposition)

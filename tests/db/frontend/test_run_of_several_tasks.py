@@ -1,0 +1,72 @@
+"""The page of a run with several tasks: one curve, one baseline and one list of submissions for each."""
+
+import json
+
+import pytest
+from django.test import Client
+
+from benchmark.models import Run
+from grading.models import Baseline, EvaluationState
+from grading.services.standings import standing_rebuild
+from tests.support.rows import evaluation_row, graded_row, run_row, verdict_row
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def several() -> Run:
+    """Baselines of 10 and 20; #1 and #3 scored on arithmetic, #2 on gsm8k."""
+    run = run_row(mode="multi", task_list=["arithmetic", "gsm8k"])
+    for task, score in (("arithmetic", 10.0), ("gsm8k", 20.0)):
+        evaluation = evaluation_row(
+            run, f"{task:_<64}", task=task, state=EvaluationState.DONE, verdict=verdict_row(run, score)
+        )
+        Baseline.objects.create(run=run, task=task, evaluation=evaluation)
+    for task, score in (("arithmetic", 31.25), ("gsm8k", 77.5), ("arithmetic", 42.75)):
+        graded_row(run, score, task=task)
+    for task in run.tasks:
+        standing_rebuild(run, task)
+    return run
+
+
+def text(client: Client, run: Run, part: str = "") -> str:
+    answer = client.get(f"/runs/{run.slug}/{part}")
+    assert answer.status_code == 200
+    return answer.content.decode()
+
+
+def test_each_task_is_read_by_itself(anyone: Client, several: Run) -> None:
+    first = text(anyone, several)
+    assert "Best so far 42.75, 32.75 above the base model, after 2 submissions" in first
+    assert "77.5" not in first
+    other = text(anyone, several, "?task=gsm8k")
+    assert "Best so far 77.50, 57.50 above the base model, after 1 submission" in other
+    assert "42.75" not in other
+    assert "on Arithmetic and GSM8K" in first
+
+
+def test_links_stay_with_the_task(anonymous: Client, several: Run) -> None:
+    page = text(anonymous, several, "?task=gsm8k")
+    assert 'href="?task=arithmetic&amp;x=' in page
+    assert "&amp;task=gsm8k" in page
+    assert 'aria-current="true">GSM8K' in page
+
+
+def test_the_curve_and_the_file_are_of_one_task(anonymous: Client, several: Run) -> None:
+    assert "77.5" in json.dumps(json.loads(text(anonymous, several, "curve.json?task=gsm8k")))
+    assert "42.75" not in text(anonymous, several, "curve.json?task=gsm8k")
+    assert "77.5" in text(anonymous, several, "submissions.csv?task=gsm8k")
+
+
+@pytest.mark.parametrize("part", ["", "fragment/", "curve.json", "submissions.csv"])
+def test_another_task_is_a_bad_address(anyone: Client, several: Run, part: str) -> None:
+    answer = anyone.get(f"/runs/{several.slug}/{part}?task=humaneval")
+    assert answer.status_code == 400
+    assert "arithmetic, gsm8k" in answer.content.decode()
+
+
+def test_a_run_with_one_task_has_no_choice_of_tasks(anonymous: Client) -> None:
+    run = run_row()
+    graded_row(run, 5.0)
+    assert 'id="tasks"' not in text(anonymous, run)
+    assert "Best so far 5.00" in text(anonymous, run, "?task=arithmetic")
