@@ -81,7 +81,7 @@ def worker_enter(facts: dict[str, Any]) -> bool:
 def worker_beat() -> bool:
     """Say that it lives, and learn whether it is to drain; False: its row is gone."""
     mine = Worker.objects.filter(name=worker_name())
-    if not mine.update(seen_at=timezone.now(), gpus=gpus(), ended_at=None):
+    if not mine.update(seen_at=timezone.now(), gpus=gpus()):
         return False
     if mine.filter(draining=True).exists():
         DRAINING.set()

@@ -165,6 +165,7 @@ def test_several_runs_start_at_once_or_none(operator: Client) -> None:
 
 def test_a_run_is_repeated_from_its_form(operator: Client) -> None:
     run = run_row(agent="example", driver="some-llm", budget_s=5400, mode="sft-only", state=RunState.FINISHED)
+    assert f"/runs/new?like={run.slug}" in operator.get(f"/runs/{run.slug}/").content.decode()
     page = operator.get(f"/runs/new?like={run.slug}").content.decode()
     assert 'value="5400s"' in page
     assert 'value="some-llm"' in page
