@@ -1,6 +1,6 @@
 """Up to eight runs side by side, read in a fixed number of queries."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -214,8 +214,13 @@ def comparison(asked: Asked, user: Person) -> Comparison:
         standings.append(standing)
     costs = Trace.objects.filter(run__in=runs).values_list("run").annotate(total=Sum("cost")).order_by()
     cost = dict(costs) if runs else {}
-    lines = [Line(at, story, cost.get(story.run.pk)) for at, story in enumerate(run_stories(standings), 1)]
+    lines = [Line(at, story, _cost(story.run, cost)) for at, story in enumerate(run_stories(standings), 1)]
     return Comparison(asked, lines, task, others)
+
+
+def _cost(run: Run, stated: Mapping[int, float | None]) -> float | None:
+    """As the gateway counted it, else as the transcripts state it."""
+    return run.cost_usd if run.cost_usd is not None else stated.get(run.pk)
 
 
 def _nowhere(run: Run, task: str) -> TaskStanding:

@@ -45,7 +45,7 @@ def measures(lines: "Sequence[Line]", *, ranked: bool, baseline: float | None) -
         ("Route", "by training code", NEITHER, _route),
         ("Time used", "of the budget", NEITHER, _time_used),
         ("Tokens", "", LOWER, lambda line: Value(formats.count(line.run.tokens), line.run.tokens)),
-        ("Cost", "US dollars, as the transcript says", LOWER, _cost),
+        ("Cost", "US dollars", LOWER, _cost),
     )
     told = [_measure(title, note, better, [read(line) for line in lines]) for title, note, better, read in rows]
     return [each for each in told if each.title != "Cost" or any(value.number is not None for value in each.values)]

@@ -19,7 +19,7 @@ class Spot:
 
 
 def heatmap(rows: Sequence[str], columns: Sequence[str], spots: Sequence[Sequence[Spot]]) -> Figure:
-    """The first row on top. Titles come from outside and are made plain here; a hover says what `Spot.hover` says."""
+    """The first row on top. Titles come from outside and are made plain here. A phone has room for the marks alone."""
     count = len(STEPS)
     scale = [[(at + end) / count, token(name)] for at, name in enumerate(STEPS) for end in (0, 1)]
     names, widest = [plain(row, 44) for row in rows], max([len(row) for row in rows], default=0)
@@ -49,5 +49,6 @@ def heatmap(rows: Sequence[str], columns: Sequence[str], spots: Sequence[Sequenc
         "textfont": {"color": token("ink"), "size": 12},
         "hovertemplate": "%{hovertext}<extra></extra>",
         "hoverongaps": False,
+        "narrow": {"text": [["".join(sign for sign in "★▼≈" if sign in spot.text) for spot in row] for row in spots]},
     }
     return {"data": [trace], "layout": look, "narrow": narrow}

@@ -38,7 +38,7 @@ export function chart(place) {
     const { resolve, done } = resolver();
     const { data, layout, narrow } = coloured(figure, resolve);
     done();
-    const shown = NARROW.matches ? data.map((trace) => ({ ...trace, mode: trace.mode?.replace("+text", "") })) : data;
+    const shown = data.map(({ narrow: own, ...trace }) => (NARROW.matches ? { ...trace, mode: trace.mode?.replace("+text", ""), ...own } : trace));
     await Plotly.react(place, shown, { ...layout, ...(NARROW.matches ? narrow : {}), autosize: true }, CONFIG);
     if (!listening) place.on("plotly_click", ({ points }) => { const row = points[0]?.customdata; if (typeof row === "number") go(place, `s${row}`); else if (row) location.assign(row); });
     listening = true;
