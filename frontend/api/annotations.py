@@ -10,13 +10,12 @@ from django.http import StreamingHttpResponse
 from drf_spectacular.utils import extend_schema
 from rest_framework import status
 from rest_framework.exceptions import ValidationError
-from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from benchmark.models import Run
 from frontend.api.annotation_serializers import AnnotationCreateSerializer, LabelsSubmitSerializer
-from frontend.api.base import ApiView, by_method
+from frontend.api.base import AnyFormat, ApiView, by_method
 from frontend.api.parameters import Parameter
 from frontend.csv_text import FORMULA
 from traces.models import ANNOTATE, Annotation, Trace
@@ -24,14 +23,6 @@ from traces.services.annotation import annotation_create, labels_submit
 from traces.services.annotation_reading import FIELDS, annotations_for, export_rows, exported
 
 FORMATS = {"jsonl": "application/x-ndjson", "csv": "text/csv; charset=utf-8"}
-
-
-class AnyFormat(DefaultContentNegotiation):
-    """`format` names the export's format, not a renderer."""
-
-    def select_renderer(self, request: Request, renderers: Any, format_suffix: str | None = None) -> Any:
-        renderers = list(renderers)
-        return renderers[0], renderers[0].media_type
 
 
 class AnnotationView(ApiView):

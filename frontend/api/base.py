@@ -10,6 +10,7 @@ from django.shortcuts import get_object_or_404
 from drf_spectacular.openapi import AutoSchema
 from rest_framework import status
 from rest_framework.exceptions import APIException, ValidationError
+from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView, exception_handler
@@ -80,6 +81,14 @@ class ApiView(APIView):
 
 def _matches(given: str, etag: str) -> bool:
     return given.strip() == "*" or etag in [each.strip() for each in given.split(",")]
+
+
+class AnyFormat(DefaultContentNegotiation):
+    """For views whose `format` names a file's format and not a renderer."""
+
+    def select_renderer(self, request: Request, renderers: Any, format_suffix: str | None = None) -> Any:
+        renderers = list(renderers)
+        return renderers[0], renderers[0].media_type
 
 
 class ApiSchema(AutoSchema):

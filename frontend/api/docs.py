@@ -1,4 +1,4 @@
-"""The API's page for people, made from its schema by the server: no script, nothing from elsewhere."""
+"""The schema, and the page for people that the server makes of it: no script, nothing from elsewhere."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -9,6 +9,12 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 from drf_spectacular.generators import SchemaGenerator
+from drf_spectacular.renderers import OpenApiJsonRenderer, OpenApiYamlRenderer
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+
+from frontend.api.base import AnyFormat, ApiView
+from frontend.api.parameters import Parameter
 
 VERBS = ("get", "post")
 Schema = Mapping[str, Any]
@@ -50,11 +56,39 @@ def docs(request: HttpRequest) -> HttpResponse:
     return render(request, "frontend/api.html", {"groups": _groups()})
 
 
+@extend_schema(exclude=True)
+class SchemaView(ApiView):
+    """The OpenAPI schema."""
+
+    parameters = (Parameter("format", "Of the schema.", choices=("yaml", "json"), default="yaml"),)
+    content_negotiation_class = AnyFormat
+
+    def version(self, **_: Any) -> str:
+        return "schema"  # it follows from the code alone, which every ETag is made of
+
+    def get(self, request: Request) -> HttpResponse:
+        form = self.given["format"]
+        kind = "application/vnd.oai.openapi" + ("+json" if form == "json" else "")
+        return HttpResponse(_written(form), content_type=f"{kind}; charset=utf-8")
+
+
+@cache
+def _written(form: str) -> bytes:
+    renderer: Any = (OpenApiJsonRenderer if form == "json" else OpenApiYamlRenderer)()
+    return bytes(renderer.render(_schema()))
+
+
+@cache
+def _schema() -> Schema:
+    generator: Any = SchemaGenerator()  # type: ignore[no-untyped-call]
+    found: Schema = generator.get_schema(request=None, public=True)
+    return found
+
+
 @cache
 def _groups() -> list[tuple[str, list[Operation]]]:
-    """By the first word of the address. The schema follows from the code alone."""
-    generator: Any = SchemaGenerator()  # type: ignore[no-untyped-call]
-    schema: Schema = generator.get_schema(request=None, public=True)
+    """By the first word of the address."""
+    schema = _schema()
     grouped: dict[str, list[Operation]] = {}
     for path, verbs in schema["paths"].items():
         word = path.removeprefix("/api/v1/").split("/", 1)[0]

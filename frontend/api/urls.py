@@ -1,13 +1,12 @@
 """URLs below `/api/v1/`."""
 
 from django.urls import path
-from drf_spectacular.views import SpectacularAPIView
 
 from frontend.api import analyses, annotations, board, bundles, catalogue, docs, run_parts, runs, work
 
 urlpatterns = [
     path("", docs.docs, name="docs"),
-    path("schema/", SpectacularAPIView.as_view(), name="schema"),
+    path("schema/", docs.SchemaView.as_view(), name="schema"),
     path("leaderboard/", board.Leaderboard.as_view(), name="leaderboard"),
     path("analyses/", analyses.Analyses.as_view(), name="analyses"),
     path("analyses/<slug:name>/", analyses.AnalysisOne.as_view(), name="analysis"),
