@@ -12,6 +12,24 @@ ADVICE = {
     "worker_lost": "The worker went silent: its process or its machine ended. What was submitted until then is graded. "
     "Check the worker, then start the run again.",
     "worker_stopped": "The worker was stopped while the run was under way. Start the run again.",
+    "agent_unavailable": "This worker lacks what the agent needs. Do what the sentence above says on the worker, ask "
+    "it with manage.py agent_check, then start the run again.",
+    "provider_auth": "The driver's provider refused the platform's key. Renew the key on the workers, then start the "
+    "run again. What was submitted stays graded.",
+    "provider_context": "The conversation became longer than the driver takes, and the agent ended with that. What was "
+    "submitted stays graded; another agent or driver may go on further.",
+    "provider_refused": "The driver's provider refused a request of the agent. Its log below has the details; a newer "
+    "version of the agent may ask otherwise.",
+    "provider_rate_limited": "The driver's provider answered that it was asked too often, until the agent gave up. "
+    "Raise the limit at the provider or run fewer agents at a time.",
+    "provider_error": "The driver's provider failed until the agent gave up or the platform's patience ended "
+    "(AGENT2_PROVIDER_PATIENCE_S). Start the run again when it answers.",
+    "provider_cut": "The driver's provider broke off its answer, and the agent did not try again. Starting the run "
+    "again is safe.",
+    "provider_unreachable": "The worker could not reach the driver's provider. Check its network and the provider's "
+    "address, then start the run again.",
+    "tokens_used_up": "The run's budget of tokens was used up before its time. What was submitted is graded.",
+    "money_used_up": "The run's budget of dollars was used up before its time. What was submitted is graded.",
     "limit_memory": "The agent used more memory than the operator allows (AGENT2_RUN_MEMORY_GB).",
     "limit_disk": "The agent wrote more than the operator allows (AGENT2_RUN_DISK_GB).",
     "limit_processes": "The agent started more processes than the operator allows (AGENT2_RUN_PROCESSES).",

@@ -76,6 +76,11 @@ class RunPage:
         return f"&task={quote(self.task, safe='')}" if self.run.task_list else ""
 
     @property
+    def protocol(self) -> str:
+        """Of the shown task."""
+        return (self.standing.protocol if self.standing else "") or self.run.protocol
+
+    @property
     def mode(self) -> str:
         return MODES[Mode(self.run.mode)]
 
