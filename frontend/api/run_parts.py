@@ -25,6 +25,8 @@ from traces.services.labels import label_correct
 
 SUBMISSIONS_MOST, EVENTS_MOST, POINTS_MOST = 200, 1000, 20_000
 SEQ_MOST = 10**15
+UNTOLD = ("verdict__detail", "verdict__versions", "verdict__sampling")
+"""Large, and no part of a listing."""
 
 
 class OfRun(ApiView):
@@ -48,7 +50,7 @@ class RunSubmissions(OfRun):
     def get(self, request: Request, slug: str) -> Response:
         """Every submission with its verdict, oldest first, a page at a time."""
         run, given = self.run(slug), self.given
-        rows = Submission.objects.filter(run=run).select_related("verdict").order_by("number")
+        rows = Submission.objects.filter(run=run).select_related("verdict").defer(*UNTOLD).order_by("number")
         if "state" in given:
             rows = rows.filter(state__in=given["state"])
         if task := given.get("task"):
