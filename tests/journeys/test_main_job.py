@@ -55,7 +55,7 @@ def test_twenty_at_once_get_twenty_numbers_and_all_are_graded(platform: Platform
     platform.ended(slug, 120)
     told = answers(platform, slug)
     assert sorted(a["submission_id"] for a in told) == list(range(1, 21))
-    rows = platform.get(slug, "submissions/")
+    rows = platform.submissions(slug)
     assert [r["state"] for r in rows] == ["graded"] * 20
     moves = [e["data"] for e in platform.get(slug, "events/") if e["kind"] == "submission"]
     open_now: set[int] = set()
@@ -83,7 +83,7 @@ def test_without_waiting_the_answer_comes_at_once_and_the_status_url_tells(platf
     assert all(a["score"] is None and a["state"] in ("received", "queued", "grading") for a in told)
     assert all(a["status_url"].startswith("http://127.0.0.1:8900/grading/") for a in told)
     assert all(a["status_url"].endswith(f"/submissions/{a['submission_id']}") for a in told)
-    assert [r["state"] for r in platform.get(slug, "submissions/")] == ["graded"] * 3
+    assert [r["state"] for r in platform.submissions(slug)] == ["graded"] * 3
 
 
 def test_the_budget_ends_everything_within_five_seconds(platform: Platform, base: Path) -> None:
@@ -95,7 +95,7 @@ def test_the_budget_ends_everything_within_five_seconds(platform: Platform, base
     assert "hanging" in log_of(platform, slug)
     assert _heart_stopped(platform, slug)
     assert alive_in(platform, slug) == []
-    assert [r["state"] for r in platform.get(slug, "submissions/")] == ["graded"]
+    assert [r["state"] for r in platform.submissions(slug)] == ["graded"]
 
 
 def test_cancel_ends_the_agent_and_keeps_what_was_graded(platform: Platform, base: Path) -> None:
@@ -145,7 +145,7 @@ def test_a_server_restarted_during_submit_loses_nothing(platform: Platform, base
     platform.start_server()
     platform.ended(slug, 90)
     assert [a["submission_id"] for a in answers(platform, slug)] == [1, 2, 3, 4, 5, 6]
-    assert [r["state"] for r in platform.get(slug, "submissions/")] == ["graded"] * 6
+    assert [r["state"] for r in platform.submissions(slug)] == ["graded"] * 6
 
 
 def test_event_numbers_have_no_gap(platform: Platform, base: Path) -> None:

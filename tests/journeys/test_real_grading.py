@@ -46,7 +46,7 @@ def test_a_worker_killed_during_grading_is_resumed_by_another(real: Platform, ba
     slug = real.run(base, "nowait:3", budget=240)
 
     def grading() -> bool:
-        rows = real.get(slug, "submissions/")
+        rows = real.submissions(slug)
         return any(row["state"] == "grading" for row in rows)
 
     real.until(grading, 120, "something is in grading")
@@ -54,7 +54,7 @@ def test_a_worker_killed_during_grading_is_resumed_by_another(real: Platform, ba
     real.start_worker()
     run = real.ended(slug, 240)
     assert run["fault_code"] == "worker_lost"
-    rows = real.get(slug, "submissions/")
+    rows = real.submissions(slug)
     assert rows
     assert {row["state"] for row in rows} == {"graded"}
 
@@ -62,7 +62,7 @@ def test_a_worker_killed_during_grading_is_resumed_by_another(real: Platform, ba
 @pytest.mark.slow
 def test_a_server_killed_while_the_agent_waits_is_not_noticed(real: Platform, base: Path) -> None:
     slug = real.run(base, "submit:2", budget=240)
-    real.until(lambda: any(r["state"] == "grading" for r in real.get(slug, "submissions/")), 120, "in grading")
+    real.until(lambda: any(r["state"] == "grading" for r in real.submissions(slug)), 120, "in grading")
     real.kill("server")
     real.start_server()
     run = real.ended(slug, 240)
@@ -73,7 +73,7 @@ def test_a_server_killed_while_the_agent_waits_is_not_noticed(real: Platform, ba
 @pytest.mark.slow
 def test_cancel_during_grading_leaves_nothing_running(real: Platform, base: Path) -> None:
     slug = real.run(base, "nowait:2", budget=240)
-    real.until(lambda: any(r["state"] == "grading" for r in real.get(slug, "submissions/")), 120, "in grading")
+    real.until(lambda: any(r["state"] == "grading" for r in real.submissions(slug)), 120, "in grading")
     real.manage("cancel", slug)
     assert real.ended(slug, 60)["state"] == "cancelled"
-    assert {r["state"] for r in real.get(slug, "submissions/")} <= {"graded", "errored"}
+    assert {r["state"] for r in real.submissions(slug)} <= {"graded", "errored"}

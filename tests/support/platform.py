@@ -143,6 +143,10 @@ class Platform:
         answer.raise_for_status()
         return answer.json()
 
+    def submissions(self, slug: str) -> list[dict[str, Any]]:
+        """The run's, at most a page of them."""
+        return list(self.get(slug, "submissions/")["results"])
+
     def state(self, slug: str) -> str:
         return str(self.get(slug)["state"])
 

@@ -154,7 +154,7 @@ def test_a_whole_run_is_judged(judged_platform: tuple[Platform, ScriptedJudge], 
     assert run["state"] == "finished"
     assert run["protocol"] == f"alpacaeval/1;judge=scripted-judge-1;limit={LIMIT}"
     assert run["baseline_score"] is not None
-    [row] = platform.get(slug, "submissions/")
+    [row] = platform.submissions(slug)
     assert row["state"] == "graded"
     tallies = [json.loads(path.read_text()) for path in platform.data.glob("evaluations/*/outside.json")]
     assert len(tallies) == 2
