@@ -80,7 +80,8 @@ def _table(lines: list[str]) -> str:
     head, *rows = [[cell.strip() for cell in line.strip().strip("|").split("|")] for line in [lines[0], *lines[2:]]]
     told = "".join(f'<th scope="col">{_inline(cell)}</th>' for cell in head)
     body = "".join(f"<tr>{''.join(f'<td>{_inline(cell)}</td>' for cell in row)}</tr>" for row in rows)
-    return f'<div class="scroll" tabindex="0" role="region" aria-label="Table"><table><thead><tr>{told}</tr></thead><tbody>{body}</tbody></table></div>'
+    table = f"<table><thead><tr>{told}</tr></thead><tbody>{body}</tbody></table>"
+    return f'<div class="scroll" tabindex="0" role="region" aria-label="Table">{table}</div>'
 
 
 def _inline(text: str) -> str:
