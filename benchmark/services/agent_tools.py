@@ -84,7 +84,10 @@ def agent_tools_install(agent: Agent, *, progress: Callable[[str], None], again:
         if (folder / RECORD).is_file() and not again:
             return folder
         shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir(parents=True)
+        try:
+            folder.mkdir(parents=True)
+        except FileExistsError:  # what an installer that outlived its caller goes on writing
+            raise AgentUnavailable(f"{folder} is still written by an earlier installation; wait for it.") from None
         versions: dict[str, str] = {}
         if agent.install.npm:
             progress(f"npm install {' '.join(agent.install.npm)}")

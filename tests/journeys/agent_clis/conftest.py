@@ -2,6 +2,8 @@
 
 import os
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -49,11 +51,25 @@ def running(data: Path, sandbox: str) -> Iterator[Clis]:
             platform.stop()
 
 
+@contextmanager
+def beforehand(platform: Platform) -> Iterator[None]:
+    """Install the agent that takes longest beside the first tests; who needs it waits for the rest."""
+    command = [sys.executable, "manage.py", "agent_install", "openhands"]
+    started = subprocess.Popen(
+        command, cwd=ROOT, env=platform.environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    try:
+        yield
+    finally:
+        started.terminate()
+        started.wait(30)
+
+
 @pytest.fixture(scope="session")
 def clis(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Clis]:
     if shutil.which("bwrap") is None:
         pytest.skip("bubblewrap is not installed")
-    with running(tmp_path_factory.mktemp("clis"), "bubblewrap") as made:
+    with running(tmp_path_factory.mktemp("clis"), "bubblewrap") as made, beforehand(made.platform):
         yield made
 
 
