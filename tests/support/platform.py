@@ -72,6 +72,7 @@ class Platform:
             "AGENT2_HEARTBEAT_S": "1",
             "AGENT2_SWEEP_S": "0.5",
             "AGENT2_API_PER_MINUTE_ANONYMOUS": "0",
+            "AGENT2_SIGN_INS_PER_MINUTE": "0",
             "AGENT2_GRADING_RUNNER": INSTANT,
             "DJANGO_SETTINGS_MODULE": "config.settings",
         }

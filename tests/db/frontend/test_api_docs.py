@@ -8,6 +8,7 @@ from django.core.cache import cache
 from django.test import Client, override_settings
 
 from tests.support.people import person, signed_in
+from tests.support.rows import baseline_row, graded_row, run_row
 
 pytestmark = pytest.mark.django_db
 API = "/api/v1/"
@@ -79,8 +80,6 @@ def test_tasks_and_agents_are_told(anyone: Client) -> None:
 
 
 def test_the_leaderboard_is_the_pages(anonymous: Client) -> None:
-    from tests.support.rows import baseline_row, graded_row, run_row
-
     for score, agent in ((30.0, "a"), (20.0, "b")):
         run = run_row(agent=agent, base_digest="b" * 64, state="finished")
         if agent == "a":
@@ -105,3 +104,13 @@ def test_analyses_are_told(anyone: Client) -> None:
         assert told["empty"] or told["tables"] or told["figure"]
     assert list(anyone.get(f"{API}analyses/modes/?nothing=1").json()) == ["nothing"]
     assert anyone.get(f"{API}analyses/nothing/").status_code == 404
+
+
+def test_a_session_alone_writes_nothing(operator: Client) -> None:
+    """Another site's form would have the session's cookie, and not its token."""
+    strict = Client(enforce_csrf_checks=True)
+    strict.cookies = operator.cookies
+    run = run_row(state="queued")
+    assert strict.get(f"{API}runs/").status_code == 200
+    refused = strict.post(f"{API}runs/{run.slug}/cancel/")
+    assert (refused.status_code, "CSRF" in refused.json()["detail"]) == (403, True)
