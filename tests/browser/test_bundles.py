@@ -78,7 +78,7 @@ def report_ends(browser: webdriver.Chrome) -> str:
 
 
 def problems(browser: webdriver.Chrome) -> list[str]:
-    return [entry["message"] for entry in browser.get_log("browser") if entry["level"] == "SEVERE"]
+    return [entry["message"] for entry in browser.get_log("browser") if entry["level"] == "SEVERE"]  # type: ignore[no-untyped-call]
 
 
 def test_an_archive_is_chosen_sent_and_checked(browser: webdriver.Chrome, working: Platform, tmp_path: Path) -> None:
