@@ -16,30 +16,32 @@ from bundles.rules.catalogue import CATALOGUE
 from bundles.rules.check import BundleReport, RunReport, bundle_check
 from bundles.rules.findings import Finding
 from bundles.rules.known import Known
+from bundles.rules.opened import opened_findings
 from bundles.unpacking.unpack import Refused, archive_unpack
 
 Tell = Callable[[str, int, int], None]
 
 
-def unpack(archive: Path, into: Path, filename: str) -> Report:
-    """Only unpack it; the report says whether it was refused."""
+def unpack(archive: Path, into: Path, filename: str) -> tuple[Report, list[Finding]]:
+    """Only unpack it; the report says whether it was refused, the findings what was left aside."""
     try:
-        archive_unpack(archive, into, filename=filename)
+        opened = archive_unpack(archive, into, filename=filename)
     except Refused as refusal:
-        return Report(refused={"code": refusal.code, "text": refusal.text, "fix": refusal.fix})
-    return Report()
+        return Report(refused={"code": refusal.code, "text": refusal.text, "fix": refusal.fix}), []
+    return Report(), opened_findings(opened.left_out, opened.notes)
 
 
 def bundle_read(task: Mapping[str, Any], tell: Tell) -> Report:
     """Unpack `archive` to `into` and check the run in its folder `part`; empty: the first one."""
     archive, into = Path(task["archive"]), Path(task["into"])
     tell("unpacking", 0, 0)
-    opened = unpack(archive, into, task["filename"])
+    opened, told = unpack(archive, into, task["filename"])
     if opened.refused or task.get("only_unpack"):
         return opened
     tell("checking", 0, 0)
     known, details = Known(**task["known"]), dict(task.get("details") or {})
     checked = bundle_check(into, name=task["filename"], known=known, details=details)
+    checked.findings += told
     tell("comparing", 0, 0)
     _compare(checked, into, task)
     tell("checking", 1, 1)

@@ -29,6 +29,7 @@ from bundles.packer.packing import PACKER, CannotPack, Packed, beside, choose, p
 from bundles.packer.telling import Bar, tell_files, tell_findings, tell_run
 from bundles.packer.uploading import Uploader, UploadFailed
 from bundles.rules.check import BundleReport, bundle_check
+from bundles.rules.opened import opened_findings
 from bundles.unpacking.unpack import Refused, archive_unpack
 
 TOKEN = "AGENT2_TOKEN"  # noqa: S105
@@ -107,7 +108,9 @@ def _checked(path: Path, details: dict[str, Any]) -> BundleReport:
     """An archive, opened and judged as the platform does."""
     with tempfile.TemporaryDirectory(prefix="agent2-pack-") as folder:
         opened = archive_unpack(path, Path(folder) / "bundle", filename=path.name)
-        return bundle_check(opened.folder, name=path.name, details=details)
+        report = bundle_check(opened.folder, name=path.name, details=details)
+        report.findings += opened_findings(opened.left_out, opened.notes)
+        return report
 
 
 def _made(options: argparse.Namespace) -> tuple[Packed, BundleReport]:

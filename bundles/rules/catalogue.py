@@ -44,6 +44,8 @@ ABOUT_MANIFEST: dict[str, Entry] = {
     "same_as_cycle": Entry("error", "Manifest", "Submissions refer to each other in a circle", "Name the first one."),
     "same_as_unknown": Entry("error", "Manifest", "A submission repeats one that does not exist", "Mend same_as."),
     "file_unreadable": Entry("warning", "Data", "A file could not be read"),
+    "junk_left_out": Entry("info", "Ignored", "Files of the operating system were left out"),
+    "archive_read_so": Entry("info", "Archive", "The archive was read so"),
     "link_left_out": Entry("info", "Ignored", "Links were left out"),
 }
 ABOUT_FACTS: dict[str, Entry] = {

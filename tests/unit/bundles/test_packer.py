@@ -19,10 +19,11 @@ from bundles.packer.cli import main
 from bundles.packer.digests import checkpoint_digest, checkpoint_folder, is_digested
 from bundles.packer.join import packer_source
 from bundles.packer.masking import PlainMasker
+from bundles.rules.catalogue import CATALOGUE
 from grading.intake.listing import JSON_FILES, TOKENIZER_FILES, is_graded
 from grading.intake.report import GradedFile
 from grading.intake.snapshot import files_digest
-from tests.unit.bundles.archives import zst
+from tests.unit.bundles.archives import Entry, zipped, zst
 from tests.unit.bundles.making import bundle, transcript
 from tests.unit.bundles.test_dialects import trial, workspace, write
 
@@ -190,6 +191,18 @@ def test_what_cannot_be_packed_says_why(alone: Alone, tmp_path: Path) -> None:
         assert text in told.stderr, told.stderr
         assert "Traceback" not in told.stderr
     assert (tmp_path / "run.zip").read_bytes() == b"mine"
+
+
+def test_what_was_left_aside_in_an_archive_is_said(alone: Alone, tmp_path: Path) -> None:
+    files = {name: data if isinstance(data, bytes) else json.dumps(data).encode() for name, data in workspace().items()}
+    entries = [Entry(f"run\\{name}".encode(), data) for name, data in files.items()]
+    junk = [Entry(f"__MACOSX\\{name}".encode()) for name in "abcdefg"]
+    (tmp_path / "run.zip").write_bytes(zipped(*entries, *junk))
+    told = alone("check", "run.zip", *GIVEN)
+    assert told.returncode == 0, told.stderr
+    assert "and 2 more: written by the operating system" in told.stdout
+    assert "backslashes for separators" in told.stdout
+    assert {"junk_left_out", "archive_read_so"} <= CATALOGUE.keys()
 
 
 def test_one_of_several_runs(alone: Alone, tmp_path: Path) -> None:
