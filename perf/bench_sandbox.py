@@ -6,7 +6,9 @@ production's services only where they can be reached.
 
 import argparse
 import json
+import signal
 import statistics
+import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -119,8 +121,7 @@ def memory(runs: int, sandbox: str) -> None:
         platform.ended(platform.run(base, "none", budget=5, agent="sleeper"), 120)
         before = tree_bytes(worker)
         began = time.monotonic()
-        for _ in range(runs):
-            platform.manage(*_run_args(base))
+        platform.manage("shell", "-v0", "-c", RUNS.format(runs=runs, base=base))
 
         def running() -> int:
             listed = platform.manage("shell", "-v0", "-c", RUNNING)
@@ -134,12 +135,12 @@ def memory(runs: int, sandbox: str) -> None:
         print(f"memory, {sandbox}: {each:.1f} MiB a run, {runs} at once, worker {before / MIB:.0f} MiB; {took:.0f} s")
 
 
+RUNS = """
+from benchmark.services.runs import run_create
+for _ in range({runs}):
+    run_create(agent="sleeper", task="arithmetic", base_model="{base}", driver="none", budget_s=3600)
+"""
 RUNNING = "from benchmark.models import Run; print(Run.objects.filter(state='running').count())"
-
-
-def _run_args(base: Path) -> tuple[str, ...]:
-    named = ("--agent", "sleeper", "--task", "arithmetic", "--base-model", str(base), "--driver", "none")
-    return ("run", *named, "--budget", "3600s", "--detach")
 
 
 def drain(count: int, platform: Platform, name: str) -> None:
@@ -169,6 +170,7 @@ def main() -> None:
     parser.add_argument("--evaluations", type=int, default=1000)
     parser.add_argument("--starts", type=int, default=10)
     given = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that what was started is ended
     print(json.dumps({"cores": psutil.cpu_count(), "load": psutil.getloadavg()[0]}))
     if given.starts:
         starts(given.starts)
