@@ -2,13 +2,17 @@
 
 import shutil
 import subprocess
+from collections.abc import Iterator
 
 from django.conf import settings
 from django.db import connection
 
-from benchmark.catalogue import tasks
+from benchmark.catalogue import agents, tasks
+from benchmark.gateway.prices import BadPrices, prices_read
 from benchmark.sandbox.contract import SandboxFault
+from benchmark.services.agent_tools import AgentUnavailable, agent_tools_versions
 from benchmark.services.needs import needs_missing
+from benchmark.services.out_hosts import BadAllowList, hosts_allowed
 from benchmark.services.sandboxes import sandbox_for_grading
 
 FREE_MIN_BYTES = 2 * 1024**3
@@ -19,14 +23,38 @@ def worker_problems(queues: set[str]) -> list[str]:
     problems = [_database(), _disk()]
     if queues & {"agents", "grading"}:
         problems.append(_sandbox())
+    if "agents" in queues:
+        problems.append(_way_out())
     if "grading" in queues:
         problems.append(_engine())
     return [problem for problem in problems if problem]
 
 
 def worker_notices(queues: set[str]) -> list[str]:
-    """What this worker cannot do, although it can start: one sentence for each task that lacks a setting."""
-    return [told for told in map(needs_missing, tasks().values()) if told] if "grading" in queues else []
+    """What this worker cannot do, although it can start: tasks that lack a setting, agents that are not installed."""
+    notices = [told for told in map(needs_missing, tasks().values()) if told] if "grading" in queues else []
+    return notices + (list(_agents_missing()) if "agents" in queues else [])
+
+
+def _agents_missing() -> Iterator[str]:
+    missing = []
+    for agent in agents().values():
+        try:
+            agent_tools_versions(agent)
+        except AgentUnavailable:
+            missing.append(agent.id)
+    if missing:
+        yield f"Agents that are not installed here: {', '.join(missing)}. `manage.py agent_install` installs them."
+
+
+def _way_out() -> str:
+    """What an operator wrote about prices and hosts, read before a run needs it."""
+    try:
+        prices_read(settings.PRICES_FILE)
+        hosts_allowed()
+    except (BadPrices, BadAllowList) as error:
+        return str(error)
+    return ""
 
 
 def _database() -> str:

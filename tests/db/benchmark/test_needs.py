@@ -11,7 +11,7 @@ from benchmark.models import Run
 from benchmark.services.needs import needs_missing
 from benchmark.services.protocols import protocol_in_force, protocol_is_ranked, protocol_unlimited
 from benchmark.services.runs import run_create
-from benchmark.services.worker_check import worker_notices
+from benchmark.services.worker_check import worker_notices, worker_problems
 from frontend.forms import RunForm
 
 pytestmark = pytest.mark.django_db
@@ -46,7 +46,10 @@ def test_the_form_and_the_worker_say_so_too() -> None:
     label = dict(RunForm().fields["task"].choices)["alpacaeval"]  # type: ignore[attr-defined]
     assert "not here yet: AlpacaEval 2.0 needs a judge: set AGENT2_JUDGE_URL" in label
     assert any("AGENT2_JUDGE_URL" in notice for notice in worker_notices({"grading"}))
-    assert worker_notices({"agents"}) == []
+    (installed,) = worker_notices({"agents"})
+    assert "agent_install" in installed
+    assert "example" not in installed
+    assert worker_notices({"default"}) == []
 
 
 def test_with_a_judge_its_name_is_part_of_the_protocol(judge: Any) -> None:
@@ -95,3 +98,14 @@ def test_an_unknown_need_is_refused(tmp_path: Path, settings: Any) -> None:
             catalogue.tasks()
     finally:
         catalogue.tasks.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "says"),
+    [("ALLOW", ["https://pypi.org"], "https://pypi.org"), ("PRICES_FILE", Path("/nowhere.yaml"), "/nowhere.yaml")],
+)
+def test_what_is_written_wrong_about_the_way_out_keeps_a_worker_from_starting(
+    settings: Any, setting: str, value: Any, says: str
+) -> None:
+    setattr(settings, setting, value)
+    assert any(says in told for told in worker_problems({"agents"}))
