@@ -15,7 +15,7 @@ from django.conf import settings
 from django.db.models import Q
 from django.utils import timezone
 
-from benchmark.models import EventKind, Run, RunState, secret_hash
+from benchmark.models import AgentLog, EventKind, Run, RunState, secret_hash
 from benchmark.sandbox.docker import DockerSandbox
 from benchmark.services.events import event_record
 from benchmark.services.holding import Hold
@@ -37,8 +37,9 @@ class Adopted:
 
     @staticmethod
     def run_again(hold: Hold) -> Run:
-        """The run as it stands, its agent running."""
+        """The run as it stands, its agent running. Its log is followed from the beginning, so what was kept of it goes."""
         Run.objects.filter(pk=hold.run_id).update(step="")
+        AgentLog.objects.filter(run_id=hold.run_id).update(tail="", size=0)
         return Run.objects.get(pk=hold.run_id)
 
 

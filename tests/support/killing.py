@@ -184,6 +184,9 @@ def _look(at: Scene, slug: str, row: Row) -> None:
     if row.outcome == "failed" and row.fault in ("", "internal_fault"):
         row.wrong.append(f"an untyped fault {row.fault}")
     numbers = [seq for (seq,) in at.query("SELECT seq FROM benchmark_runevent WHERE run_id = %s ORDER BY seq", number)]
+    (told,) = (at.query("SELECT tail FROM benchmark_agentlog WHERE run_id = %s", number) or [("",)])[0]
+    if str(told).count("working 1\n") > 1:
+        row.wrong.append("the log's tail is there twice")
     if numbers != list(range(1, int(str(events)) + 1)):
         row.wrong.append("event numbers have a gap")
 
