@@ -37,7 +37,7 @@ class Adopted:
 
     @staticmethod
     def run_again(hold: Hold) -> Run:
-        """The run as it stands, its agent running. Its log is followed from the beginning, so what was kept of it goes."""
+        """The run as it stands, its agent running. Its log is followed anew, so what was kept of it goes."""
         Run.objects.filter(pk=hold.run_id).update(step="")
         AgentLog.objects.filter(run_id=hold.run_id).update(tail="", size=0)
         return Run.objects.get(pk=hold.run_id)
