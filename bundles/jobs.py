@@ -10,7 +10,7 @@ from bundles.services import regrade_request
 from bundles.services.checking import bundle_check_next, bundle_release_lost
 from bundles.services.notifications import notifications_mail
 from bundles.services.regrading import regrades_note
-from bundles.services.uploads import uploads_expire
+from bundles.services.uploads import leftovers_remove, uploads_expire
 
 _slots = Slots(settings.BUNDLE_SLOTS)
 
@@ -42,6 +42,7 @@ def bundles_sweep() -> None:
     regrade_request.regrades_fail()
     regrade_request.regrades_free()
     uploads_expire()
+    leftovers_remove()
     if Bundle.objects.filter(state=BundleState.RECEIVED).exists():
         job_send("bundles.jobs.bundle_check")
     if regrade_request.regrades_wait():

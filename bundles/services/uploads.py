@@ -3,6 +3,7 @@
 import hashlib
 import re
 import shutil
+import time
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from traces.services.ingest_rows import storable
 
 GB = 1024**3
 OPEN_MOST = 20
+LEFT_S = 3600.0
 SUFFIXES = (".zip", ".tar.zst", ".tar.gz", ".tgz", ".tar", ".tzst", ".tar.zstd")
 ODD = re.compile(r"[\x00-\x1f\x7f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 """Control and direction characters: a name is shown on pages."""
@@ -181,12 +183,23 @@ def upload_delete(upload: Upload) -> None:
 
 
 def uploads_expire() -> int:
-    """Delete what waited too long, and files in quarantine that no upload knows; how many uploads."""
+    """Delete uploads that waited too long; how many."""
     late = list(Upload.objects.expired().filter(bundle=None)[:1000])
     for upload in late:
         upload_delete(upload)
     Upload.objects.expired().filter(bundle__isnull=False).delete()
     return len(late)
+
+
+def leftovers_remove() -> int:
+    """Delete what killed servers and workers left behind in quarantine; how many files and folders."""
+    oldest = time.time() - max(2 * settings.BUNDLE_CHECK_S, LEFT_S)
+    known = set(Upload.objects.filter(bundle=None).values_list("key", flat=True))
+    found = [each for name in ("quarantine", "checking") for each in (settings.BUNDLES_DIR / name).glob("*")]
+    old = [each for each in found if each.name not in known and each.lstat().st_mtime < oldest]
+    for each in old:
+        shutil.rmtree(each, ignore_errors=True) if each.is_dir() else each.unlink(missing_ok=True)
+    return len(old)
 
 
 def file_sha256(path: Path) -> str:

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -239,3 +240,18 @@ def test_details_go_along(owner: Client) -> None:
     told = {"licence": "MIT", "agent": {"name": "claude"}}
     patch(owner, announce(owner, details=json.dumps(told)).headers["Location"], 0, DATA)
     assert Bundle.objects.get().details == told
+
+
+def test_what_dead_processes_left_is_removed(owner: Client, settings: Any) -> None:
+    place = announce(owner).headers["Location"]
+    patch(owner, place, 0, DATA[:50])
+    folder = Path(settings.BUNDLES_DIR)
+    (folder / "checking" / "b-1-xyz" / "files").mkdir(parents=True)
+    (folder / "checking" / "b-2-new").mkdir()
+    (folder / "quarantine" / "orphan").write_bytes(b"x")
+    for path in (*(folder / "quarantine").iterdir(), folder / "checking" / "b-1-xyz"):
+        os.utime(path, (1, 1))
+    bundles_sweep()
+    assert [path.name for path in (folder / "checking").iterdir()] == ["b-2-new"]
+    assert len(list((folder / "quarantine").iterdir())) == 1
+    assert head(owner, place).headers["Upload-Offset"] == "50"
