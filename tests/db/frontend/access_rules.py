@@ -133,7 +133,6 @@ PAGES: Mapping[str, Access] = {
     f"{RUN}artifacts/": Access(shown),
     f"{RUN}integrity/": Access(shown),
     f"{RUN}configuration/": Access(shown),
-    f"{RUN}export": Access(shown),
     f"{RUN}cite.bib": Access(shown),
     f"{RUN}^trace/(?P<key>[0-9a-f]{{32}})/whole\\.(?P<form>jsonl|atif\\.json)$": Access(shown),
     f"{RUN}curve.json": Access(shown),
@@ -235,8 +234,10 @@ GRADING = [
 ]
 ELSEWHERE = {
     **dict.fromkeys(GRADING, "tests/db/grading/test_submit_api.py"),
+    "worker/join": "tests/db/operating/test_hosts.py",
+    "worker/records/<path:place>": "tests/db/operating/test_hosts.py",
     "bundles/upload/": "tests/db/bundles",
     "bundles/upload/<str:key>/": "tests/db/bundles",
     f"{EVENT}images/<int:number>": "tests/db/frontend/test_trace.py",
 }
-"""Addresses with methods or objects of their own, and the tests that try their people."""
+"""Addresses with methods, secrets or objects of their own, and the tests that try their people."""
