@@ -11,8 +11,7 @@ from grading.models import Submission, SubmissionState, TaskStanding
 from traces.methods.routes import RouteLabel
 from traces.methods.switches import MethodSwitch, Submitted, method_switches
 from traces.methods.words import Method
-from traces.models import MethodLabel
-from traces.services.labels import labels_in_force_of, route_of
+from traces.services.labels import LabelInForce, labels_in_force_of, route_of
 
 SUBMISSIONS_MOST = 40_000
 """Over all runs that are read at once; what lies beyond is left out and `RunStory.cut` says so."""
@@ -45,7 +44,7 @@ class RunStory:
     run: Run
     standing: TaskStanding
     attempts: Sequence[Attempt]
-    labels: Mapping[int, MethodLabel]
+    labels: Mapping[int, LabelInForce]
     cut: bool = False
     """Whether submissions are missing, because too many were asked for."""
 
@@ -124,7 +123,7 @@ def _submissions(ids: set[int]) -> Iterator[tuple[int, str, int, float, int | No
     return iter(rows[:SUBMISSIONS_MOST])
 
 
-def _attempts(rows: Sequence[Row], labels: Mapping[int, MethodLabel]) -> Iterator[Attempt]:
+def _attempts(rows: Sequence[Row], labels: Mapping[int, LabelInForce]) -> Iterator[Attempt]:
     best: float | None = None
     for number, elapsed, tokens, state, given in rows:
         score = given if state == SubmissionState.GRADED and given is not None and math.isfinite(given) else None

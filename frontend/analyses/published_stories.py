@@ -8,7 +8,8 @@ from frontend.published.facts import Walkthrough
 from frontend.run_stories import Attempt, RunStory
 from grading.models import SubmissionState, TaskStanding
 from traces.methods.words import Method
-from traces.models import LabelSource, MethodLabel
+from traces.models import LabelSource
+from traces.services.labels import LabelInForce
 
 BASE_MODEL, AGENT, DRIVER = "Qwen3-8B-Base", "claude-code", "Claude Opus 4.6"
 """Of both tables, by their captions."""
@@ -41,10 +42,7 @@ def _story(told: Walkthrough) -> RunStory:
         best_number=best.number,
     )
     standing.value = best.score  # the database computes it; this row is never stored
-    labels = {
-        each.number: MethodLabel(number=each.number, source=LabelSource.PERSON, methods=[m.value for m in each.methods])
-        for each in attempts
-    }
+    labels = {each.number: LabelInForce(each.number, LabelSource.PERSON, each.methods) for each in attempts}
     return RunStory(run, standing, attempts, labels)
 
 

@@ -8,7 +8,7 @@ from frontend.analyses.contract import Asked
 from frontend.run_stories import RunStory, run_stories
 from grading.models import TaskStanding
 
-STORIES_MOST = 300
+STORIES_MOST = 150
 """Runs whose submissions are read for one analysis, the newest first."""
 
 

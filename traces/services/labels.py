@@ -3,7 +3,9 @@
 import logging
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from typing import Any
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Protocol, TypeVar
 
 from django.conf import settings
 from django.contrib.auth.models import User
@@ -127,17 +129,47 @@ def labels_in_force(run: Run) -> dict[int, MethodLabel]:
     return _in_force(MethodLabel.objects.filter(run=run).order_by("id"))
 
 
-def labels_in_force_of(run_ids: Iterable[int]) -> dict[int, dict[int, MethodLabel]]:
-    """By run and submission, in one query; their findings and notes are read only when asked for."""
-    rows = MethodLabel.objects.filter(run__in=list(run_ids)).defer("findings", "notes", "reason").order_by("id")
-    by_run: dict[int, list[MethodLabel]] = defaultdict(list)
-    for label in rows:
-        by_run[label.run_id].append(label)
+@dataclass(frozen=True, slots=True)
+class LabelInForce:
+    """What counts of a label where many runs are read at once."""
+
+    number: int
+    source: str
+    words: tuple[Method, ...]
+    trains_unknown: bool = False
+
+
+class Labelled(Protocol):
+    """A label, whole or short."""
+
+    @property
+    def source(self) -> str: ...
+    @property
+    def words(self) -> tuple[Method, ...]: ...
+    @property
+    def trains_unknown(self) -> bool: ...
+
+
+def labels_in_force_of(run_ids: Iterable[int]) -> dict[int, dict[int, LabelInForce]]:
+    """By run and submission, in one query, without what rules found and people wrote."""
+    rows = MethodLabel.objects.filter(run__in=list(run_ids)).order_by("id")
+    by_run: dict[int, list[LabelInForce]] = defaultdict(list)
+    fields = ("run_id", "number", "source", "methods", "trains_unknown")
+    for run_id, number, source, methods, unknown in rows.values_list(*fields).iterator(chunk_size=5000):
+        by_run[run_id].append(LabelInForce(number, source, _words(tuple(methods)), unknown))
     return {run_id: _in_force(labels) for run_id, labels in by_run.items()}
 
 
-def _in_force(labels: Iterable[MethodLabel]) -> dict[int, MethodLabel]:
-    found: dict[int, MethodLabel] = {}
+@lru_cache(maxsize=1024)
+def _words(methods: tuple[str, ...]) -> tuple[Method, ...]:
+    return tuple(Method(method) for method in methods)
+
+
+Some = TypeVar("Some", MethodLabel, LabelInForce)
+
+
+def _in_force(labels: Iterable[Some]) -> dict[int, Some]:
+    found: dict[int, Some] = {}
     for label in labels:
         known = found.get(label.number)
         if known is None or label.source == LabelSource.PERSON or known.source == LabelSource.RULES:
@@ -145,7 +177,7 @@ def _in_force(labels: Iterable[MethodLabel]) -> dict[int, MethodLabel]:
     return found
 
 
-def route_of(labels: Mapping[int, MethodLabel]) -> RouteLabel | None:
+def route_of(labels: Mapping[int, Labelled]) -> RouteLabel | None:
     """The run's route from the labels in force; None while there are none."""
     if not labels:
         return None

@@ -12,7 +12,7 @@ from frontend.run_stories import RunStory
 from traces.methods.words import Method
 from traces.models import Recording
 
-ROWS = 200
+ROWS = 150
 
 
 def build(asked: Asked) -> Analysis:
