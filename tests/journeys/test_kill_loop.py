@@ -1,8 +1,10 @@
 """Kill -9 of each component at each state of a run: every row ends right, and nothing is left on the machine.
 
-`python -m tests.support.killing` prints the same as a table, in as many rounds as wanted.
+The most telling cases; all with AGENT2_KILL_EVERYTHING=1. `python -m tests.support.killing` prints all as a table, in as
+many rounds as wanted.
 """
 
+import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +16,11 @@ from tests.support.killing import COMPONENTS, STATES, Scene, kill_once, scene
 pytestmark = [pytest.mark.services, pytest.mark.slow, pytest.mark.timeout(300)]
 BUBBLEWRAP = pytest.param("bubblewrap", marks=pytest.mark.bubblewrap)
 DOCKER = pytest.param("docker", marks=pytest.mark.docker)
-CASES = [(c, s) for c in COMPONENTS for s in STATES if c != "agent" or s in ("running", "grading")]
+EVERY = [(c, s) for c in COMPONENTS for s in STATES if c != "agent" or s in ("running", "grading")]
+TELLING = (
+    [("worker", s) for s in STATES] + [(c, "running") for c in ("postgres", "redis", "agent")] + [("web", "grading")]
+)
+CASES = EVERY if os.environ.get("AGENT2_KILL_EVERYTHING") else TELLING
 
 
 @pytest.fixture(scope="module", params=[BUBBLEWRAP, DOCKER])
