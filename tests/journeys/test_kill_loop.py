@@ -1,7 +1,7 @@
 """Kill -9 of each component at each state of a run: every row ends right, and nothing is left on the machine.
 
-The most telling cases; all with AGENT2_KILL_EVERYTHING=1. `python -m tests.support.killing` prints all as a table, in as
-many rounds as wanted.
+The most telling cases; all of them with AGENT2_KILL_EVERYTHING=1. `python -m tests.support.killing` prints all
+as a table, in as many rounds as wanted.
 """
 
 import os
