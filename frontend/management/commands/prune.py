@@ -41,5 +41,7 @@ class Command(BaseCommand):
                 continue
             total += size
             self.stdout.write(f"{each.path}  {filesizeformat(size)}  {each.why}")
-        verb = "would be freed" if options["dry_run"] else "freed"
-        self.stdout.write(f"{filesizeformat(total)} {verb}, {len(found) - kept} of {len(found)} removed.")
+        if options["dry_run"]:
+            self.stdout.write(f"{filesizeformat(total)} would be freed by removing {len(found)}; nothing was removed.")
+        else:
+            self.stdout.write(f"{filesizeformat(total)} freed, {len(found) - kept} of {len(found)} removed.")
