@@ -93,7 +93,7 @@ def scene(folder: Path, sandbox: str) -> Iterator[Scene]:
             "AGENT2_GRADING_RUNNER": "tests.support.slow_runner.SlowRunner",
             "AGENT2_TEST_GRADING_S": "6",
             "AGENT2_HEARTBEAT_S": "1",
-            "AGENT2_ADOPT_S": "25",
+            "AGENT2_ADOPT_S": "120",
         }
         extra |= host_python_image() if sandbox == "docker" else {"AGENT2_SANDBOX": "bubblewrap"}
         platform = Platform(folder / "data", extra)

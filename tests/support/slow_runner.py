@@ -10,10 +10,11 @@ from grading.services.instant_runner import InstantRunner
 
 
 class SlowRunner:
-    """Implements `grading.ports.GradingRunner`; AGENT2_TEST_GRADING_S seconds for each evaluation."""
+    """Implements `grading.ports.GradingRunner`; AGENT2_TEST_GRADING_S seconds each, and three times that for a base model."""
 
     def run(self, *, evaluation: Evaluation, pulse: Pulse) -> RunnerVerdict:
-        end = time.monotonic() + float(os.environ.get("AGENT2_TEST_GRADING_S", "3"))
+        seconds = float(os.environ.get("AGENT2_TEST_GRADING_S", "3")) * (3 if evaluation.is_baseline else 1)
+        end = time.monotonic() + seconds
         while time.monotonic() < end:
             if not pulse("scoring", 1, 2):
                 raise HoldLost
