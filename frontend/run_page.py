@@ -22,6 +22,7 @@ from frontend.run_reading import score_reading, switch_reading
 from grading.models import Evaluation, EvaluationState, SubmissionState, TaskStanding, Verdict
 from grading.selectors import run_on_task
 from grading.services.records import RunAccount, run_account
+from traces.methods.switches import MethodSwitch
 from traces.methods.words import Method
 
 WAITING = (SubmissionState.RECEIVED, SubmissionState.QUEUED, SubmissionState.GRADING)
@@ -160,7 +161,11 @@ class RunPage:
 
     @property
     def switch_reading(self) -> str:
-        return switch_reading(self.account.record.switches)
+        return switch_reading(self.switches)
+
+    @cached_property
+    def switches(self) -> tuple[MethodSwitch, ...]:
+        return self.account.record.switches
 
     @property
     def score(self) -> float | None:
@@ -210,7 +215,7 @@ class RunPage:
     def method_marks(self) -> MethodMarks:
         """For the band above the curve."""
         known = {number: label.primary for number, label in self.account.labels.items()}
-        return MethodMarks(known, self.account.record.switches)
+        return MethodMarks(known, self.switches)
 
     @property
     def metric_groups(self) -> list[tuple[str, list[MetricRow]]]:
