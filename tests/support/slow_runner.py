@@ -10,7 +10,7 @@ from grading.services.instant_runner import InstantRunner
 
 
 class SlowRunner:
-    """Implements `grading.ports.GradingRunner`; AGENT2_TEST_GRADING_S seconds each, and three times that for a base model."""
+    """Implements `grading.ports.GradingRunner`; AGENT2_TEST_GRADING_S seconds each, thrice that for a base model."""
 
     def run(self, *, evaluation: Evaluation, pulse: Pulse) -> RunnerVerdict:
         seconds = float(os.environ.get("AGENT2_TEST_GRADING_S", "3")) * (3 if evaluation.is_baseline else 1)
