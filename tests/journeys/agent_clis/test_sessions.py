@@ -9,7 +9,7 @@ import pytest
 from tests.journeys.agent_clis.conftest import KEYS, Clis
 from tests.journeys.agent_clis.session import whole_session
 from tests.support.platform import Platform
-from tests.support.scripted_provider import Script
+from tests.support.scripted_provider import Script, Turn
 
 pytestmark = [pytest.mark.bubblewrap, pytest.mark.slow, pytest.mark.timeout(900)]
 """The time-out allows for an installation."""
@@ -55,6 +55,26 @@ def test_a_whole_run_in_docker(
     clis_in_docker: Clis, base: Path, agent: str, driver: str, dialect: str, provider: str
 ) -> None:
     _whole_run(clis_in_docker, base, agent, driver, dialect, provider)
+
+
+@pytest.mark.parametrize(
+    ("agent", "driver"),
+    [
+        ("opencode", "anthropic/claude-opus-4-6"),
+        ("opencode", "gemini/gemini-2.5-pro"),
+        ("openhands", "anthropic/claude-opus-4-6"),
+    ],
+)
+def test_an_agent_with_another_of_its_providers(clis: Clis, base: Path, agent: str, driver: str) -> None:
+    clis.install(agent)
+    clis.provider.script = Script([Turn("cat description.md", "Look.")])
+    clis.provider.seen.clear()
+    slug = clis.platform.run(base, driver, budget=240, agent=agent)
+    run = clis.platform.ended(slug, 200)
+    log = (clis.platform.data / "runs" / slug / "agent.log").read_text(errors="replace")
+    assert (run["state"], run["fault_code"]) == ("finished", ""), log[-3000:]
+    assert len(clis.provider.generated()) >= 2
+    assert record(clis.platform, slug)["tokens"] == len(clis.provider.generated()) * 110
 
 
 def _whole_run(clis: Clis, base: Path, agent: str, driver: str, dialect: str, provider: str) -> None:
