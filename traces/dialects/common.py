@@ -1,15 +1,21 @@
 """What all dialects share: base classes, times, and text out of content in its many shapes."""
 
 import json
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
+from itertools import accumulate
 from typing import Any, ClassVar
 
 from traces.contract import DocumentHead, EventKind, ReadBack, Record, Tokens, TraceEvent
 
 WRONG_SHAPE = (AttributeError, TypeError, ValueError, KeyError, IndexError, OverflowError, RecursionError)
 """What a dialect raises on values of another type than the agent's own programs write."""
+NESTED = 200
+"""Levels of a JSON value. What parses here is written, walked and shown later, from deeper in the stack."""
+_STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
+_NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 
 
 class _Base(ABC):
@@ -197,17 +203,24 @@ def decoded(arguments: Any) -> Any:
     """Arguments given as a JSON string as what they say; the string itself when it is no JSON."""
     if isinstance(arguments, str):
         try:
-            return json.loads(arguments)
-        except (ValueError, RecursionError):
+            return parsed(arguments.encode())
+        except ValueError:
             return arguments
     return arguments
 
 
 def parsed(data: bytes) -> Any:
-    """JSON, with invalid UTF-8 replaced. Raises: ValueError."""
+    """JSON, with invalid UTF-8 replaced. Raises: ValueError, also on more than `NESTED` levels."""
+    if data.count(b"{") + data.count(b"[") > NESTED and _levels(data) > NESTED:
+        raise ValueError("nested too deeply")
     try:
         return json.loads(data)
     except UnicodeDecodeError:
         return json.loads(data.decode("utf-8", "replace"))
     except RecursionError as error:
         raise ValueError("nested too deeply") from error
+
+
+def _levels(data: bytes) -> int:
+    brackets = _STRING.sub(b"", data).translate(None, _NO_BRACKETS)
+    return max(accumulate(1 if each in b"[{" else -1 for each in brackets), default=0)

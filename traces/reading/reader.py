@@ -16,6 +16,7 @@ from traces.reading.head import HEAD, document_head, is_decided
 from traces.reading.lines import parts, stamped
 from traces.reading.masked import MaskedStream
 from traces.reading.numbering import Numbering
+from traces.reading.sound import is_sound
 from traces.reading.summary import Summary
 from traces.reading.text import TextGroup
 
@@ -273,6 +274,8 @@ class Reader:
             events = dialect.record(record) if dialect is not None else None
             found = list(events) if events is not None else None
         except WRONG_SHAPE:
+            found = None
+        if found and not all(map(is_sound, found)):
             found = None
         if found is None:
             yield _raw(data, (record.line, record.offset, record.length), "unknown", record.at)

@@ -260,6 +260,18 @@ _record = st.builds(
 )
 
 
+FIRST_OF_EACH: tuple[dict[str, object], ...] = (
+    {"type": "text", "timestamp": 1, "sessionID": "s", "part": {"type": "text", "text": "a", "messageID": "m"}},
+    {"type": "assistant", "session_id": "s", "message": {"id": "m", "role": "assistant", "content": "a"}},
+    {"type": "user", "sessionId": "s", "uuid": "u", "message": {"role": "user", "content": "a"}},
+    {"type": "thread.started", "thread_id": "t"},
+    {"type": "session_meta", "timestamp": "2026-01-01T00:00:00Z", "payload": {"id": "s"}},
+    {"type": "init", "timestamp": "2026-01-01T00:00:00Z", "session_id": "g", "model": "m"},
+    {"kind": "MessageEvent", "id": "1", "source": "agent", "llm_message": {"role": "assistant", "content": "a"}},
+    {"id": 1, "action": "run", "source": "agent", "args": {"command": "a"}},
+)
+
+
 @settings(max_examples=400, deadline=None)
 @given(st.lists(_record, max_size=5))
 def test_records_of_the_wrong_shape_are_never_an_error(records: list[dict[str, object]]) -> None:
@@ -267,6 +279,40 @@ def test_records_of_the_wrong_shape_are_never_an_error(records: list[dict[str, o
     assert summary.records == len(records)
     lines = {event.line for event in events}
     assert len(lines) + summary.merged >= len(records)
+
+
+@pytest.mark.parametrize("first", FIRST_OF_EACH, ids=lambda value: str(value)[:30])
+@settings(max_examples=60, deadline=None)
+@given(values=st.dictionaries(st.sampled_from([*KEYS, "thread_id", "data", "uuid", "sessionId"]), _json, max_size=6))
+def test_fields_of_any_type_after_the_dialect_is_known_are_never_an_error(
+    first: dict[str, object], values: dict[str, object]
+) -> None:
+    events, _ = read("\n".join(map(json.dumps, [first, {**first, **values}, first])).encode())
+    for event in events:
+        names = (event.text, event.agent, event.session, event.tool, event.call_id, event.message_id)
+        assert {type(name) for name in names} == {str}
+
+
+@pytest.mark.parametrize("levels", [150, 199, 250, 450, 900, 980, 5000])
+def test_what_is_nested_deeply_is_kept_and_what_is_parsed_can_be_written_again(levels: int) -> None:
+    deep = "[" * levels + "]" * levels
+    called = WHOLE.replace(b'{"command":"ls"}', deep.encode())
+    told = json.dumps({"type": "response_item", "timestamp": "2026-01-01T00:00:00Z", "payload": _called(deep)})
+    for data in (called, told.encode()):
+        events, _ = read(data)
+        assert any(deep in (event.text or json.dumps(event.arguments)).replace(" ", "") for event in events)
+        assert all(deeper(event.arguments) <= 250 for event in events)
+
+
+def _called(arguments: str) -> dict[str, str]:
+    return {"type": "function_call", "name": "shell", "call_id": "c", "arguments": arguments}
+
+
+def deeper(value: object) -> int:
+    count = 0
+    while isinstance(value, list) and value:
+        value, count = value[0], count + 1
+    return count
 
 
 _heads = st.sampled_from(
