@@ -15,6 +15,7 @@ from benchmark.models import TokenScope
 from bundles.models import Bundle
 from bundles.models.bundle import MODERATE
 
+UPLOAD = "bundles.add_upload"
 P = ParamSpec("P")
 View = Callable[Concatenate[HttpRequest, P], HttpResponse]
 
@@ -45,6 +46,8 @@ def person_of(request: HttpRequest) -> User:
     person = known[0] if known else request.user
     if not isinstance(person, User):
         raise Refusal(401, "Sign in, or send an API token: Authorization: Bearer <token>.")
+    if not person.has_perm(UPLOAD):
+        raise Refusal(403, "Uploading needs the role submitter: ask an administrator of this site for it.")
     return person
 
 

@@ -33,7 +33,11 @@ ROLES = (
     Role("submitter", "upload the bundles of runs made elsewhere", SUBMIT),
     Role("researcher", "label runs, decide between labels, upload bundles", (*ANNOTATION, *SUBMIT)),
     Role("operator", "start, repeat and cancel runs, drain workers, upload bundles", (*OPERATE, *SUBMIT)),
-    Role("admin", "do everything: operate, label, upload, moderate, give roles, read the audit log", (*OPERATE, *ANNOTATION, *SUBMIT, *GOVERN)),
+    Role(
+        "admin",
+        "do everything: operate, label, upload, moderate, give roles, read the audit log",
+        (*OPERATE, *ANNOTATION, *SUBMIT, *GOVERN),
+    ),
 )
 NAMES = tuple(role.name for role in ROLES)
 

@@ -44,9 +44,9 @@ async def app(scope, receive, send):
     await send({"type": "http.response.body", "body": b""})
 """
 PEOPLE = """
-from django.contrib.auth.models import User
+from tests.support.people import person
 from benchmark.services.tokens import token_create
-_, secret = token_create(user=User.objects.create_user("ada"), name="perf", scopes=["read", "submit"])
+_, secret = token_create(user=person("ada", "submitter"), name="perf", scopes=["read", "submit"])
 print("secret", secret)
 """
 PIECE = 1 << 20

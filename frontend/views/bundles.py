@@ -13,7 +13,7 @@ from bundles.models import Bundle
 from bundles.services.appeals import appeal_open
 from bundles.services.moderation import bundle_state_terms
 from bundles.services.uploads import GB, SUFFIXES, quota_used, size_most
-from frontend.bundle_access import bundle_own, bundle_seen, may_moderate, signed_in
+from frontend.bundle_access import UPLOAD, bundle_own, bundle_seen, may_moderate, signed_in
 from frontend.bundle_list import bundle_list_of
 from frontend.bundle_page import bundle_page
 from frontend.bundle_told import bundle_data
@@ -33,6 +33,7 @@ def bundle_new(request: HttpRequest) -> HttpResponse:
     corrects = Bundle.objects.filter(owner=person, slug=request.GET.get("version_of", "")[:60]).first()
     context = {
         "corrects": corrects,
+        "may_upload": person.has_perm(UPLOAD),
         "tasks": list(tasks()),
         "most": size_most(),
         "suffixes": SUFFIXES,

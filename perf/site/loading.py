@@ -29,7 +29,7 @@ def load(runs: int, submissions: int) -> dict[str, int]:
             _flush(held, evaluations, counts)
     _flush(held, evaluations, counts)
     with connection.cursor() as cursor:
-        for model in (Run, Submission, Verdict, TaskStanding, RunEvent, MethodLabel):
+        for model in (Run, Submission, Verdict, TaskStanding, RunEvent, MethodLabel, Baseline):
             table = model._meta.db_table
             cursor.execute(f"SELECT setval(pg_get_serial_sequence('{table}', 'id'), (SELECT MAX(id) FROM {table}))")
         cursor.execute("VACUUM ANALYZE")
@@ -73,7 +73,7 @@ def _flush(held: list[Story], evaluations: dict[tuple[str, str], int], counts: d
     best_of = {(run, offer.number): pk for pk, (run, _, offer) in numbered}
     _copy(TaskStanding, (_standing(pk, story, best_of) for pk, story in runs))
     _copy(RunEvent, (event for pk, story in runs for event in _events(pk, story)))
-    _copy(Baseline, ({"run": pk, "evaluation": evaluations[story.task, story.base]} for pk, story in runs))
+    _copy(Baseline, (_baseline(pk, story, evaluations) for pk, story in runs))
     counts["runs"] += len(runs)
     counts["submissions"] += len(offers)
     held.clear()
@@ -195,6 +195,10 @@ def _standing(pk: int, story: Story, best_of: dict[tuple[int, int], int]) -> dic
         "submissions": len(story.offers),
         "scored": sum(offer.score is not None for offer in story.offers),
     }
+
+
+def _baseline(pk: int, story: Story, evaluations: dict[tuple[str, str], int]) -> dict[str, Any]:
+    return {"id": pk, "run": pk, "task": story.task, "evaluation": evaluations[story.task, story.base]}
 
 
 _event_ids = iter(range(1, 10**12))

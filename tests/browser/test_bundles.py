@@ -15,9 +15,10 @@ from tests.support.platform import Platform
 
 pytestmark = pytest.mark.browser
 PEOPLE = """
-from django.contrib.auth.models import Permission, User
+from django.contrib.auth.models import Group, Permission, User
 for name in ("ada", "mod"):
-    User.objects.create_user(name, password="correct-horse-9")
+    user = User.objects.create_user(name, password="correct-horse-9")
+    user.groups.add(Group.objects.get(name="submitter"))
 User.objects.get(username="mod").user_permissions.add(Permission.objects.get(codename="moderate_run"))
 """
 DROP = """

@@ -37,7 +37,7 @@ class Command(BaseCommand):
             self.stdout.write(f"{user.username}: {told}{'' if user.is_active else ' (closed)'}")
 
     def _done(self, what: str, name: str, roles: list[str]) -> str:
-        """A password comes from the variable AGENT2_PASSWORD, so that it stands in no process list; else it is made up."""
+        """A password comes from AGENT2_PASSWORD, so that it stands in no process list; else it is made up."""
         password = os.environ.get("AGENT2_PASSWORD", "")
         if what == "create":
             made = account_create(name=name, roles=roles, actor=None, password=password)[1]

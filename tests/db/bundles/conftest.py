@@ -14,6 +14,7 @@ from bundles.models import Bundle
 from bundles.services.checking import bundle_check_next
 from bundles.services.uploads import upload_create, upload_finish
 from tests.support.bundling import DETAILS, bundle_bytes
+from tests.support.people import person
 
 Make = Callable[..., Bundle]
 
@@ -39,12 +40,12 @@ def _client(user: User) -> Client:
 
 @pytest.fixture
 def owner_user(db: None) -> User:
-    return User.objects.create_user("owner")
+    return person("owner", "submitter")
 
 
 @pytest.fixture
 def moderator_user(db: None) -> User:
-    user = User.objects.create_user("moderator")
+    user = person("moderator", "submitter")
     user.user_permissions.add(Permission.objects.get(codename="moderate_run"))
     return user
 
@@ -56,7 +57,7 @@ def anonymous(db: None) -> Client:
 
 @pytest.fixture
 def stranger(db: None) -> Client:
-    return _client(User.objects.create_user("stranger"))
+    return _client(person("stranger", "submitter"))
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from bundles.models import Bundle, BundleState, Upload
 from bundles.services import uploads
 from bundles.services.checking import bundle_check_next
 from tests.support.bundling import bundle_bytes
-from tests.support.people import with_token
+from tests.support.people import person, signed_in, with_token
 from tests.support.tus import metadata
 
 pytestmark = pytest.mark.django_db
@@ -255,3 +255,12 @@ def test_what_dead_processes_left_is_removed(owner: Client, settings: Any) -> No
     assert [path.name for path in (folder / "checking").iterdir()] == ["b-2-new"]
     assert len(list((folder / "quarantine").iterdir())) == 1
     assert head(owner, place).headers["Upload-Offset"] == "50"
+
+
+def test_uploading_needs_the_role(db: None) -> None:
+    visitor = signed_in(person("visitor", "visitor"))
+    answer = announce(visitor)
+    assert answer.status_code == 403
+    assert "submitter" in answer.content.decode()
+    assert "the role <b>submitter</b>" in visitor.get("/bundles/new").content.decode()
+    assert not Bundle.objects.exists()

@@ -109,7 +109,7 @@ def test_what_is_added_after_looking_is_marked(run: Run, colleague: Client) -> N
 def test_the_report_and_the_run_page_keep_the_rules_to_themselves(
     run: Run, owner: Client, colleague: Client, anonymous: Client
 ) -> None:
-    report, page = f"/runs/{run.slug}/report.md", f"/runs/{run.slug}/"
+    report, page = f"/runs/{run.slug}/report.md", f"/runs/{run.slug}/routes/"
 
     def shows(client: Client) -> set[bool]:
         return {RULES in client.get(path).content.decode() for path in (report, page)}

@@ -243,11 +243,12 @@ def test_nobody_waiting_ends_an_evaluation() -> None:
 def test_a_worker_that_stops_takes_nothing_more(monkeypatch: pytest.MonkeyPatch) -> None:
     from threading import Event
 
+    from benchmark.services import worker_beat
     from grading import jobs
 
     stopping = Event()
     stopping.set()
-    monkeypatch.setattr(jobs, "STOPPING", stopping)
+    monkeypatch.setattr(worker_beat, "STOPPING", stopping)
     run = run_row()
     row = queued(run, "d1")
     jobs.evaluation_execute()

@@ -13,13 +13,13 @@ from tests.support.platform import Platform
 from tests.support.tus import Tus
 
 PEOPLE = """
-from django.contrib.auth.models import User
+from tests.support.people import person
 from benchmark.services.tokens import token_create
-_, secret = token_create(user=User.objects.create_user("ada"), name="tests", scopes=["read", "submit"])
+_, secret = token_create(user=person("ada", "submitter"), name="tests", scopes=["read", "submit"])
 print("secret", secret)
 """
 ASK = """
-from django.contrib.auth.models import User
+from tests.support.people import person
 from bundles.models import Bundle
 from bundles.services.regrade_request import regrade_request
 moderator, _ = User.objects.get_or_create(username="moderator")
