@@ -63,6 +63,11 @@ class Evaluation(models.Model):
 
     class Meta:
         ordering = ("id",)
+        indexes = (
+            models.Index(
+                fields=("state", "id"), condition=models.Q(state__in=("queued", "running")), name="evaluation_waiting"
+            ),
+        )
         constraints = (
             models.UniqueConstraint(fields=("digest", "base_digest", "protocol", "engine"), name="evaluation_once"),
         )

@@ -78,6 +78,13 @@ class Submission(models.Model):
                 fields=("run",), condition=models.Q(state="grading"), name="submission_one_grading_per_run"
             ),
         )
+        indexes = (
+            models.Index(
+                fields=("state", "run", "number"),
+                condition=models.Q(state__in=("received", "queued", "grading")),
+                name="submission_waiting",
+            ),
+        )
 
     def __str__(self) -> str:
         return f"{self.run_id}#{self.number}"

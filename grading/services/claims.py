@@ -8,7 +8,7 @@ from uuid import uuid4
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
-from django.db.models import Exists, F, Max, OuterRef, Q
+from django.db.models import Exists, F, OuterRef, Q, Subquery
 from django.utils import timezone
 
 from benchmark.models import EventKind
@@ -106,15 +106,17 @@ def _regrades() -> list[int]:
 
 
 def _submissions() -> list[int]:
-    """Queued submissions on this disk, of runs that have none in grading;
-    the run that was served longest ago comes first."""
+    """The first queued submission on this disk of each run that has none in grading; the run that was served longest
+    ago comes first."""
     queued = Submission.objects.filter(state=SubmissionState.QUEUED, run__place=settings.PLACE)
     waiting = list(queued.values_list("pk", flat=True)[:2])
     if len(waiting) < 2:
         return waiting
-    busy = Submission.objects.filter(state=SubmissionState.GRADING).values("run_id")
-    served = Max("run__submissions__ended_at", filter=Q(run__submissions__same_as=""))
-    ordered = queued.exclude(run_id__in=busy).annotate(served=served)
+    of_run = Submission.objects.filter(run=OuterRef("run"))
+    sooner = of_run.filter(state=SubmissionState.QUEUED, number__lt=OuterRef("number"))
+    busy = of_run.filter(state=SubmissionState.GRADING)
+    served = of_run.filter(same_as="", ended_at__isnull=False).order_by("-ended_at").values("ended_at")[:1]
+    ordered = queued.exclude(Exists(busy) | Exists(sooner)).annotate(served=Subquery(served))
     ordered = ordered.order_by(F("served").asc(nulls_first=True), "received_at", "id")
     return list(ordered.values_list("pk", flat=True)[:50])
 
