@@ -41,6 +41,7 @@ def as_tar() -> bytes:
         ("run.tar.zst", zst(as_tar())),
         ("run.tar.zst", zst(as_tar()[:700]) + zst(as_tar()[700:])),
     ],
+    ids=["zip", "upper case", "tar", "gzip", "two members", "zstd", "two frames"],
 )
 def test_each_kind_opens(tmp_path: Path, filename: str, data: bytes) -> None:
     result, files = opened(tmp_path, data, filename)
