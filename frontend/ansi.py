@@ -53,7 +53,7 @@ def _add(found: list[Span], style: tuple[str, bool, bool], text: str) -> None:
 
 def _restyled(style: tuple[str, bool, bool], codes: str) -> tuple[str, bool, bool]:
     colour, bold, dim = style
-    numbers = [int(code) if code.isascii() and code.isdigit() else 0 for code in re.split("[;:]", codes)]
+    numbers = [int(code) if code and len(code) < 4 else 0 for code in re.split("[;:]", codes)]
     if any(number in (38, 48) for number in numbers):
         return style  # 256 and 24-bit colours have no counterpart among the tokens
     for number in numbers:

@@ -1,6 +1,7 @@
 """Changes to files as agents write them in their tool calls, as lines of a diff."""
 
 import difflib
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -14,8 +15,9 @@ TOOLS = (
 )
 """Names of tools whose calls the filter for edits shows."""
 MOST_LINES = 150
-COMPARED = 2000
-"""Longer texts are shown as removed and added whole."""
+COMPARED, PAIRS = 2000, 40_000
+"""Lines, and pairs of equal lines, of old and new text: longer or more alike ones are shown as removed and added whole.
+Comparing takes the pairs times how deep they nest: a few thousand equal lines would take a minute."""
 
 
 @dataclass(frozen=True)
@@ -59,10 +61,25 @@ def edits_of(arguments: Any) -> list[Edit]:
         return []
     if isinstance(arguments.get("edits"), list):
         parts = [part for part in arguments["edits"] if isinstance(part, Mapping)]
-        return _bounded([edit for part in parts for edit in edits_of({"path": path, **part})])
+        return _bounded(list(_several(path, parts)))
+    changed = _replacement(path, arguments, most=COMPARED)
+    return [changed] if changed else []
+
+
+def _several(path: str, parts: list[Mapping[str, Any]]) -> Iterator[Edit]:
+    """Edits of one call; those that find no room on the page are counted, not compared."""
+    room = MOST_LINES
+    for part in parts:
+        each = _replacement(_first(part, "file_path", "path", "filePath") or path, part, COMPARED if room > 0 else 0)
+        if each is not None:
+            room -= len(each.lines)
+            yield each
+
+
+def _replacement(path: str, arguments: Mapping[str, Any], most: int) -> Edit | None:
     old = _first(arguments, "old_string", "old_str", "oldString", "old_text")
     new = _first(arguments, "new_string", "new_str", "newString", "new_text", "file_text", "content", "contents")
-    return [] if new is None and old is None else [_changed(path, old or "", new or "")]
+    return None if new is None and old is None else _changed(path, old or "", new or "", most)
 
 
 def _bounded(edits: list[Edit]) -> list[Edit]:
@@ -84,12 +101,18 @@ def _first(arguments: Mapping[str, Any], *names: str) -> str | None:
     return next((arguments[name] for name in names if isinstance(arguments.get(name), str)), None)
 
 
-def _changed(path: str, old: str, new: str) -> Edit:
-    return _edit(path, list(_compared(harmless(old).splitlines(), harmless(new).splitlines())))
+def _changed(path: str, old: str, new: str, most: int) -> Edit:
+    return _edit(path, list(_compared(harmless(old).splitlines(), harmless(new).splitlines(), most)))
 
 
-def _compared(old: list[str], new: list[str]) -> Iterator[Line]:
-    if len(old) + len(new) > COMPARED or not old:
+def _pairs(old: list[str], new: list[str]) -> int:
+    times = Counter(old)
+    return sum(times[line] for line in new)
+
+
+def _compared(old: list[str], new: list[str], most: int) -> Iterator[Line]:
+    """`most`: lines of both together that are compared."""
+    if len(old) + len(new) > most or not old or _pairs(old, new) > PAIRS:
         yield from (Line("del", at, text) for at, text in enumerate(old, 1))
         yield from (Line("add", at, text) for at, text in enumerate(new, 1))
         return

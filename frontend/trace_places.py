@@ -4,12 +4,12 @@ import re
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 
+from frontend.numbers import whole_number
 from frontend.trace_marks import Mark
 from traces.models import Event, Trace
 from traces.selectors import place
 
 CLOCK = re.compile(r"(?:(\d{1,4}):)?(\d{1,4}):(\d{2})(?:\.\d+)?")
-LARGEST = 2**53
 NOWHERE = (
     "Nothing here is called that. Write an event's number (3164), a time (2:40:51), #7 for submission 7, "
     "L120 for line 120, or the id of a call."
@@ -21,7 +21,7 @@ def linked(trace: Trace, asked: Mapping[str, str]) -> int | None:
 
     A line's event stays the same when the transcript is read in again; a number that no longer fits its line yields.
     """
-    line, seq = _number(asked.get("line")), _number(asked.get("event"))
+    line, seq = whole_number(asked.get("line")), whole_number(asked.get("event"))
     if asked.get("call"):
         called = Event.objects.filter(trace=trace, call_id=asked["call"][:200]).order_by("seq")
         exact = called.filter(line=line).first() if line is not None else None
@@ -42,14 +42,14 @@ def wanted(trace: Trace, text: str, marks: Mapping[int, Mark], start: datetime |
     """The event that a person's words name; None: nothing is called that."""
     text = text.strip()
     if text.startswith("#"):
-        mark = marks.get(_number(text[1:]) or 0)
+        mark = marks.get(whole_number(text[1:]) or 0)
         return mark.seq if mark else None
     if (clock := CLOCK.fullmatch(text)) and start is not None:
         hours, minutes, seconds = (int(part or 0) for part in clock.groups())
-        found = place(trace, at=start + timedelta(hours=hours, minutes=minutes, seconds=seconds))
+        found = place(trace, at=_later(start, timedelta(hours=hours, minutes=minutes, seconds=seconds)))
     elif re.fullmatch(r"[Ll](?:ine)?\s*\d{1,15}", text):
         found = place(trace, line=int(re.sub(r"\D", "", text)))
-    elif (number := _number(text.replace(",", ""))) is not None:
+    elif (number := whole_number(text.replace(",", ""))) is not None:
         found = place(trace, seq=max(1, number))
     elif (moment := _moment(text)) is not None:
         found = place(trace, at=moment)
@@ -63,13 +63,16 @@ def shown_at(event: Event) -> int:
     return event.call_seq or event.seq
 
 
-def _number(text: str | None) -> int | None:
-    return int(text) if text and text.isascii() and text.isdigit() and int(text) < LARGEST else None
-
-
 def _moment(text: str) -> datetime | None:
     try:
         moment = datetime.fromisoformat(text)
-    except ValueError:
+        return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    except (ValueError, OverflowError):
         return None
-    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment
+
+
+def _later(start: datetime, by: timedelta) -> datetime:
+    try:
+        return start + by
+    except OverflowError:
+        return datetime.max.replace(tzinfo=UTC)

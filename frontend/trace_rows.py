@@ -97,7 +97,7 @@ class Row:
             return "failed" if self.failed else "tool call"
         if self.event.kind == EventKind.TOOL_RESULT:
             return f"from {harmless(self.event.tool)}" if self.event.tool else "of a call"
-        return str(self.event.detail.get("reason") or self.event.detail.get("subtype") or "")[:40]
+        return harmless(str(self.event.detail.get("reason") or self.event.detail.get("subtype") or ""))[:40]
 
     @property
     def folds(self) -> bool:

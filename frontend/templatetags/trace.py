@@ -2,6 +2,8 @@
 
 from django import template
 
+from frontend.trace_text import harmless as harmless_text
+
 register = template.Library()
 
 
@@ -9,3 +11,9 @@ register = template.Library()
 def thousands(value: int | None) -> str:
     """`4,812`."""
     return "" if value is None else f"{value:,}"
+
+
+@register.filter
+def harmless(value: object) -> str:
+    """Terminal controls dropped, tricks named; the template escapes it."""
+    return harmless_text(str(value))

@@ -20,6 +20,7 @@ from frontend.annotate_access import (
 )
 from frontend.annotate_form import NUMBERED, AnnotationForm, form_for
 from frontend.annotate_page import AnnotatePage, open_labellings, submitted_labellings
+from frontend.numbers import whole_number
 from traces.agreement import LEAST_OVERLAP
 from traces.models import Annotation, LabellingQueue
 from traces.services.annotation import adjudication_create, annotation_create, labels_submit
@@ -48,7 +49,7 @@ def _progress(request: HttpRequest) -> dict[str, object]:
 @require_POST
 def queue_new(request: HttpRequest) -> HttpResponse:
     given = {name: request.POST.get(name, "").replace("\x00", "") for name in ("name", "annotators", "runs")}
-    wanted = int(given["annotators"]) if given["annotators"].isascii() and given["annotators"].isdigit() else 0
+    wanted = whole_number(given["annotators"]) or 0
     slugs = given["runs"].replace(",", " ").split()
     try:
         queue = queue_create(name=given["name"], slugs=slugs, annotators=wanted, created_by=annotator(request))
@@ -77,9 +78,9 @@ def run_annotate(request: HttpRequest, slug: str) -> HttpResponse:
     run, user = run_seen(request, slug), annotator(request)
     if request.method == "POST":
         return _label_stored(request, run)
-    asked = request.GET.get("revises", "")
+    asked = whole_number(request.GET.get("revises"))
     mine = Annotation.objects.filter(run=run, author=user, revisions=None)
-    revised = mine.filter(pk=int(asked)).first() if asked.isdigit() and len(asked) < 18 else None
+    revised = mine.filter(pk=asked).first() if asked else None
     return _form(request, run, form_for(request.GET.dict(), revised))
 
 
@@ -153,8 +154,8 @@ def run_adjudicate(request: HttpRequest, slug: str) -> HttpResponse:
 @annotators_only
 @require_safe
 def agreement_page(request: HttpRequest) -> HttpResponse:
-    asked = request.GET.get("queue", "")
-    queue = get_object_or_404(LabellingQueue, pk=int(asked)) if asked.isdigit() and len(asked) < 18 else None
+    asked = whole_number(request.GET.get("queue"))
+    queue = get_object_or_404(LabellingQueue, pk=asked) if asked else None
     tags, pairs = agreement(queue)
     context = {"tags": tags, "pairs": pairs, "queue": queue, "queues": LabellingQueue.objects.all()}
     return render(request, "frontend/agreement.html", context | {"least": LEAST_OVERLAP})

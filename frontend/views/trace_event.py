@@ -6,9 +6,9 @@ from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
 from benchmark.models import Run
+from frontend.numbers import LARGEST, whole_number
 from frontend.trace_bodies import whole
 from frontend.trace_images import NoImage, image_read
-from frontend.trace_places import LARGEST
 from traces.models import Event
 from traces.selectors import source
 
@@ -25,9 +25,10 @@ def number_in(request: HttpRequest, name: str) -> int | None:
     text = request.GET.get(name, "")
     if not text:
         return None
-    if not (text.isascii() and text.isdigit() and int(text) < LARGEST):
+    number = whole_number(text)
+    if number is None:
         raise BadRequest(f"{name} must be a whole number from 0.")
-    return int(text)
+    return number
 
 
 def _event(request: HttpRequest, slug: str, key: str, seq: int) -> Event:

@@ -181,7 +181,7 @@ def _in_order(findings: Sequence[MethodFinding]) -> tuple[Method, ...]:
 
 def _version_key(path: str) -> list[tuple[int, int | str]]:
     """train_v2 before train_v10."""
-    return [(0, int(part)) if part.isdigit() else (1, part) for part in re.split(r"(\d+)", path) if part]
+    return [(0, int(part)) if part.isdecimal() else (1, part) for part in re.split(r"(\d+)", path) if part]
 
 
 def _vendored(sources: Sources) -> tuple[str, ...]:

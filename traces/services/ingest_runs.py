@@ -26,9 +26,14 @@ def run_for_transcript(*, run: Run | None = None, task: str = "", base_model: st
     first = traces.exclude(agent="").first()
     span = traces.aggregate(start=Min("first_at"), end=Max("last_at"))
     if first is not None:
-        run.agent, run.agent_version = first.agent[:64], first.agent_version[:64]
-        run.driver = first.model[:128] or "unknown"
+        run.agent, run.agent_version = _printable(first.agent)[:64], _printable(first.agent_version)[:64]
+        run.driver = _printable(first.model)[:128] or "unknown"
     run.started_at = span["start"]
     run.ended_at = span["end"] or run.ended_at
     run.save(update_fields=["agent", "agent_version", "driver", "started_at", "ended_at"])
     return run
+
+
+def _printable(text: str) -> str:
+    """Without what hides or reorders: lists and boards show a run's names beside those of others."""
+    return "".join(filter(str.isprintable, text))

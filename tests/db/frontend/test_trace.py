@@ -135,7 +135,10 @@ def test_words_lead_to_an_event(
     assert answer.json() == {"seq": seq_of(trace, kind, **facts)}
 
 
-@pytest.mark.parametrize("words", ["", "#99", "nowhere", "²", "9" * 400, "-1", HOSTILE[0]])
+@pytest.mark.parametrize(
+    "words",
+    ["", "#99", "nowhere", "²", "9" * 400, "-1", HOSTILE[0], "0001-01-01T00:00:00+14:00", "9999-12-31T23:59-12:00"],
+)
 def test_words_that_lead_nowhere_say_what_would(anonymous: Client, tmp_path: Path, words: str) -> None:
     run = run_new()
     stored(run, telling(), tmp_path)
@@ -144,11 +147,23 @@ def test_words_that_lead_nowhere_say_what_would(anonymous: Client, tmp_path: Pat
     assert "Write an event's number" in answer.json()["error"]
 
 
-@pytest.mark.parametrize("query", ["after=x", "after=-1", "before=1e9", "around=9" + "9" * 30, "after=1&seen=²"])
+@pytest.mark.parametrize(
+    "query", ["after=x", "after=-1", "before=1e9", "around=9" + "9" * 30, "after=1&seen=²", "after=" + "9" * 5000]
+)
 def test_a_number_that_is_none_is_refused(anonymous: Client, tmp_path: Path, query: str) -> None:
     run = run_new()
     stored(run, telling(), tmp_path)
     assert anonymous.get(f"/runs/{run.slug}/trace/rows.json?{query}").status_code == 400
+
+
+@pytest.mark.parametrize("query", ["to=", "line=", "event=", "to=%23", "to=L", "to=9999:59:", "call=%00"])
+def test_a_link_with_digits_without_end_opens_the_page(anonymous: Client, tmp_path: Path, query: str) -> None:
+    run = run_new()
+    trace = stored(run, telling(), tmp_path)
+    Event.objects.filter(trace=trace, seq=1).update(at="9999-12-31T23:00Z")
+    Trace.objects.filter(pk=trace.pk).update(first_at="9999-12-31T23:00Z")
+    for digits in ("9" * 5000, "59", "²"):
+        assert 'id="trace"' in text(anonymous, run, f"?{query}{digits}")
 
 
 def test_claimed_submissions_are_on_the_curve_of_a_run_graded_elsewhere(anonymous: Client, tmp_path: Path) -> None:

@@ -43,6 +43,25 @@ def test_what_hides_or_reorders_is_named_and_emoji_are_left(anonymous: Client, t
     assert not set("\u202e\u200b\ufeff\U000e0041") & set(page)
 
 
+def test_names_of_calls_and_records_hide_nothing_either(anonymous: Client, tmp_path: Path) -> None:
+    run, script, trick = run_new(), Script(), "a\u202eb\x1b[31mc\U000e0041"
+    script.call(trick, {trick: trick}, trick, call_id=trick)
+    script.lines.append(json.dumps({"type": "system", "subtype": trick, "session_id": "s1"}))
+    trace = stored(run, script, tmp_path)
+    parts = ["", "outline/", *(f"{trace.key}/{seq}/" for seq in range(1, trace.event_count + 1))]
+    for part in parts:
+        assert not set("\u202e\x1b\U000e0041") & set(text(anonymous, run, part)), part
+    assert "call <code>a[U+202E]bc[U+E0041]</code>" in "".join(text(anonymous, run, part) for part in parts)
+
+
+def test_a_colour_of_endless_digits_is_none(anonymous: Client, tmp_path: Path) -> None:
+    run, script = run_new(), Script()
+    script.say("before \x1b[" + "9" * 5000 + "m after")
+    trace = stored(run, script, tmp_path)
+    assert text(anonymous, run)
+    assert "before  after" in text(anonymous, run, f"{trace.key}/{trace.event_count}/")
+
+
 def test_a_lone_surrogate_and_a_nul_survive(anonymous: Client, tmp_path: Path) -> None:
     run, script = run_new(), Script()
     script.say("half \\ud83d")

@@ -48,6 +48,13 @@ def test_import_makes_an_external_run(tmp_path: Path) -> None:
     assert (run.origin, run.state, run.agent, run.driver) == (Origin.EXTERNAL, RunState.FINISHED, "Claude Code", "m-1")
 
 
+def test_names_of_an_imported_run_hide_nothing(tmp_path: Path) -> None:
+    path = transcript(tmp_path)
+    path.write_text(path.read_text().replace('"m-1"', json.dumps("m\u202e-\u200b\x1b[31m\U000e00411")))
+    told("trace_import", path, new=True, task="arithmetic", base_model="tiny")
+    assert Run.objects.get().driver == "m-[31m1"
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

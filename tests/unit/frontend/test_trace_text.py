@@ -1,3 +1,6 @@
+import time
+from typing import Any
+
 import pytest
 
 from frontend.trace_edits import edits_of
@@ -109,3 +112,27 @@ def test_a_huge_edit_is_cut_and_counted() -> None:
 )
 def test_the_gist_of_a_call_is_its_most_telling_argument(arguments: object, gist: str) -> None:
     assert gist_of(arguments) == gist
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"old_string": "a\n" * 999, "new_string": "a\nb\n" * 500},
+        {"edits": [{"old_string": "a\n" * 300, "new_string": "a\nb\n" * 150}] * 40},
+        {"edits": [{"old_string": "a\n" * 200, "new_string": "a\nb\n" * 90}] * 40},
+    ],
+)
+def test_texts_of_many_equal_lines_take_no_time(arguments: dict[str, Any]) -> None:
+    began = time.process_time()
+    found = edits_of({"path": "x", **arguments})
+    assert time.process_time() - began < 1
+    changed = sum(len(edit.lines) + edit.hidden for edit in found)
+    parts = arguments.get("edits", [arguments])
+    assert changed >= sum(part["old_string"].count("\n") for part in parts)
+
+
+def test_edits_within_edits_are_not_followed() -> None:
+    deep: dict[str, Any] = {"path": "x", "old_string": "a", "new_string": "b"}
+    for _ in range(100):
+        deep = {"path": "x", "edits": [deep]}
+    assert edits_of(deep) == []
