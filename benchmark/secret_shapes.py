@@ -15,9 +15,9 @@ LONGEST = 16_384
 SHORTEST_SECRET = 6
 CONTEXT = 16
 """Bytes in front that tell whether a word begins."""
-_WORD = re.compile(rb"[A-Za-z0-9]$")
-_NO_WORD = re.compile(rb"(?:\\[nrtbf]|\\u[0-9a-fA-F]{4}|\[[0-9;]{0,12}m)$")
-"""JSON's escapes and terminal colours end in letters, and a word may begin behind them all the same."""
+_WORD = re.compile(rb"[A-Za-z0-9]\Z")
+_NO_WORD = re.compile(rb"(?:\\[nrtbf]|\\u[0-9a-fA-F]{4}|%[0-9a-fA-F]{2}|\[[0-9;]{0,12}m)\Z")
+"""Escapes of JSON and of URLs and terminal colours end in letters, and a word may begin behind them all the same."""
 NAMED = rb"[A-Za-z0-9_]{0,40}+[\"'\\]{0,4}[ \t]{0,8}[:=][ \t]{0,8}[\"'\\]{0,4}"
 VALUE = (
     rb"((?=[A-Za-z0-9_+/=~-]{0,60}[0-9])(?=[0-9_+/=~-]{0,60}[A-Za-z])[A-Za-z0-9_+/=~-]{16,4096})"

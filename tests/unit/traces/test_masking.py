@@ -49,6 +49,17 @@ def test_known_shapes_are_masked_wherever_they_stand(secret: str) -> None:
         assert secret not in mask_text(around.format(secret))
 
 
+@pytest.mark.parametrize("before", ["a\n", "done 1\n", "a\r\n", "%20", "%0A", "\x1b[1;32m", "é", "\t", "\x00", "key="])
+@pytest.mark.parametrize("secret", HIDDEN.values(), ids=HIDDEN)
+def test_known_shapes_are_masked_whatever_stands_before(secret: str, before: str) -> None:
+    written = before + secret
+    for text in (written, json.dumps(written), json.dumps(written, ensure_ascii=False), json.dumps({"a": [written]})):
+        assert secret not in mask_text(text + "\n")
+        log = text.encode() + b"\nend\n"
+        stream = MaskedStream(Masker())
+        assert secret.encode() not in stream.feed(log) + stream.finish()
+
+
 @pytest.mark.parametrize(("around", "secret"), NAMED.items())
 def test_values_with_a_telling_name_are_masked(around: str, secret: str) -> None:
     assert mask_text(around.format(secret)) == around.format("•••")
