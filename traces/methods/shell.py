@@ -7,10 +7,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from traces.methods.core import Place
-from traces.methods.shell_parse import SINGLE_QUOTED_DOLLAR, Node, Parser
+from traces.methods.shell_parse import ITEM, SINGLE_QUOTED_DOLLAR, Node, Parser
 
 VARIABLE = re.compile(r"\$(?:\{(\w+)(?::?[-=]([^{}]*))?\}|(\w+)|([@*#?]))")
-ASSIGNMENT = re.compile(r"^([A-Za-z_]\w*)=(.*)$", re.S)
+ASSIGNMENT = re.compile(r"^([A-Za-z_]\w*)(\+?)=(.*)$", re.S)
+ITEMS = re.compile(r"\$\{(\w+)\[[@*]\]\}")
 MAX_COMMANDS = 2_000
 MAX_ROUNDS = 8
 MAX_WORD = 256 * 1024
@@ -164,7 +165,8 @@ class Shell:
         words = list(node.words)
         local: dict[str, str] = {}
         while words and (match := ASSIGNMENT.match(words[0])) is not None:
-            local[match.group(1)] = self.expand(match.group(2))
+            before = local.get(match.group(1), self.variables.get(match.group(1), "")) if match.group(2) else ""
+            local[match.group(1)] = (before + self._value(match.group(3)))[:MAX_WORD]
             words.pop(0)
         if not words:
             self.variables.update(local)
@@ -179,7 +181,7 @@ class Shell:
         if name in ("export", "declare", "local", "readonly"):
             for word in words[1:]:
                 if (match := ASSIGNMENT.match(word)) is not None:
-                    self.variables[match.group(1)] = self.exported[match.group(1)] = match.group(2)
+                    self.variables[match.group(1)] = self.exported[match.group(1)] = match.group(3)
                 elif word in self.variables:
                     self.exported[word] = self.variables[word]
         elif name == "cd" and len(words) > 1:
@@ -203,9 +205,17 @@ class Shell:
             self._calling.pop()
             self.positional = saved
 
+    def _value(self, text: str) -> str:
+        """Of an assignment; the items of an array one by one, since one may be another array."""
+        if not text.startswith(ITEM):
+            return self.expand(text)
+        return "".join(ITEM + part for each in text[1:].split(ITEM) for part in self._parts(each))
+
     def _parts(self, word: str) -> list[str]:
         if word in ("$@", "$*", "${@}"):
             return list(self.positional)
+        if (items := ITEMS.fullmatch(word)) is not None and items.group(1) in self.variables:
+            return self.variables[items.group(1)].split(ITEM)[1:]
         # An unquoted variable with several words is rare and means several arguments.
         found = self.expand(word)
         return found.split() if re.fullmatch(r"\$\{?\w+\}?", word) and found != word else [found]

@@ -5,7 +5,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 HEREDOC = re.compile(r"(?<!<)<<-?\s*(['\"]?)([A-Za-z_]\w*)\1")
+ARRAY = re.compile(r"[A-Za-z_]\w*\+?=")
 SINGLE_QUOTED_DOLLAR = "\x00"
+ITEM = "\x01"
+"""In front of each item of an array's value."""
 OPERATORS = ("&&", "||", ";;", "|&", "&>>", "&>", ">>", ">&", "<<<", "<&", ";", "|", "&", "(", ")", ">", "<", "\n")
 REDIRECTIONS = frozenset({"&>>", "&>", ">>", ">&", "<<<", "<&", ">", "<"})
 MAX_TOKENS = 50_000
@@ -66,6 +69,9 @@ def tokens(text: str) -> Iterator[Token]:
             at += len(operator)
         else:
             word, at, lines = _word(text, at)
+            if text.startswith("(", at) and ARRAY.fullmatch(word):
+                items, at, more = _array(text, at + 1)
+                word, lines = word + "".join(ITEM + each for each in items), lines + more
             yield Token(word, line)
             line += lines
 
@@ -87,6 +93,23 @@ def _skip_heredoc(text: str, at: int, line: int, word: str) -> tuple[int, int]:
     match = re.compile(rf"^[ \t]*{re.escape(word)}[ \t]*$\n?", re.M).search(text, at)
     end = match.end() if match else len(text)
     return end, line + text.count("\n", at, end)
+
+
+def _array(text: str, at: int) -> tuple[list[str], int, int]:
+    """The items up to the closing bracket."""
+    items: list[str] = []
+    start = at
+    while at < len(text) and text[at] != ")" and len(items) < MAX_TOKENS:
+        if text[at] == "#":
+            at = _until(text, at, "\n")
+        elif text[at] in " \t\r\n;&|<>(":
+            at += 1
+        elif text.startswith("\\\n", at):
+            at += 2
+        else:
+            word, at, _ = _word(text, at)
+            items.append(word)
+    return items, at + 1, text.count("\n", start, at)
 
 
 def _word(text: str, at: int) -> tuple[str, int, int]:

@@ -12,6 +12,8 @@ MEMBERS = 200_000
 REPEATS = re.compile(r"_journal/|summaries\.json$|reductions\.json$")
 """Members that repeat what the samples and the header say."""
 UNPACKED = 64 << 30
+LEAST, RATIO = 1 << 30, 200
+"""An archive may unpack to `LEAST` bytes, or to `RATIO` times its size: transcripts pack 5 to 50 times."""
 
 
 class Expansion:
@@ -31,12 +33,13 @@ class Expansion:
                 left_out = len(archive.namelist()) - len(names)
                 if left_out:
                     notes.append(f"{left_out} members of the archive repeat others and were left out")
-                unpacked = 0
+                unpacked, most = 0, min(UNPACKED, max(LEAST, RATIO * self._file.seek(0, 2)))
                 for name in names:
                     for data in _member(archive, name, notes):
                         unpacked += len(data)
-                        if unpacked > UNPACKED:
-                            notes.append(f"the archive holds more than {UNPACKED >> 30} GiB: the rest was left out")
+                        if unpacked > most:
+                            notes.append(f"the archive unpacks to more than {most:,} bytes: the rest was left out")
+                            yield b"\nthe archive unpacks to more than is read: the rest was left out\n"
                             return
                         yield data
                     yield b"\n"

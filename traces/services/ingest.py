@@ -165,17 +165,19 @@ def trace_open(run: Run, *, name: str) -> Trace:
 
 
 def trace_import(run: Run, path: Path, *, name: str = "", secrets: Iterable[str] = ()) -> Trace:
-    """Read a finished file into the run. The same file again answers the trace that is there.
+    """Read a finished file into the run. The same file again answers the trace that is there, or reads on in it
+    where reading was interrupted or is going on beside.
 
     Raises: OSError; ValueError: a secret too short to mask.
     """
     digest = file_digest(path)
-    known = Trace.objects.filter(run=run, source_sha256=digest, state=TraceState.SEALED).first()
-    if known is not None:
-        return known
-    trace = trace_open(run, name=name or path.name)
-    Trace.objects.filter(pk=trace.pk).update(source_sha256=digest)
-    trace.source_sha256 = digest
+    with transaction.atomic():
+        Run.objects.select_for_update().get(pk=run.pk)
+        trace = Trace.objects.filter(run=run, source_sha256=digest).order_by("id").first()
+        if trace is None:
+            trace = Trace.objects.create(run=run, name=storable(name or path.name)[-200:], source_sha256=digest)
+    if trace.state == TraceState.SEALED:
+        return trace
     ingest = TraceIngest(trace, secrets=secrets)
     try:
         with path.open("rb") as source:

@@ -19,6 +19,9 @@ VALUES = (
     "%00",
     "-1",
     "9" * 40,
+    "9" * 5000,
+    "%C2%B2",
+    "9999-12-31T23:59:59-12:00",
     "nan",
     "%F0%9F%92%A9",
     "%FF%FE",
@@ -54,7 +57,7 @@ def test_nonsense_is_no_fault(world: World, route: str) -> None:
     for query in [*packed[:6], *(f"{name}={VALUES[at % len(VALUES)]}" for at, name in enumerate(names())), MANY]:
         answer = client.get(f"{path}?{query}")
         assert answer.status_code < 500, f"{path}?{query[:200]} answers {answer.status_code}"
-        if not answer.streaming:
+        if not answer.streaming and "html" in answer["Content-Type"]:
             assert b"<script>alert" not in answer.content
 
 

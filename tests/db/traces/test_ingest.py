@@ -28,6 +28,21 @@ def run() -> Run:
     return run_row()
 
 
+def test_a_file_whose_reading_was_interrupted_is_read_on_in_the_same_trace(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    path.write_bytes(WHOLE)
+    digest = hashlib.sha256(WHOLE).hexdigest()
+    begun = Trace.objects.create(run=run, name="t.jsonl", source_sha256=digest)
+    ingest = TraceIngest(begun)
+    ingest.feed(b"".join(CLAUDE[:2]))
+    ingest.flush()
+    ingest.close()
+    done = trace_import(run, path)
+    assert (done.pk, done.state) == (begun.pk, TraceState.SEALED)
+    assert done.event_count == len(read(WHOLE)[0])
+    assert trace_import(run, path).pk == begun.pk
+
+
 def stored(trace: Trace) -> list[dict[str, object]]:
     rows = Event.objects.filter(trace=trace).order_by("seq")
     return [model_to_dict(row, exclude=["id", "trace"]) | {"body": body(row)} for row in rows]

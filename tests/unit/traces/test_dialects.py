@@ -10,6 +10,7 @@ import pytest
 
 from tests.unit.traces.support import kinds, read
 from traces.contract import EventKind, Tokens
+from traces.reading.reader import Reader
 
 Lines = list[dict[str, Any]]
 
@@ -356,6 +357,19 @@ def test_inspect_logs_find_their_attachments(form: str) -> None:
     assert told[4].call_seq == told[3].seq
     assert summary.tokens == Tokens(15, 2, 10)
     assert summary.model == "x/y"
+
+
+def test_an_archive_that_unpacks_to_much_more_than_its_size_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("traces.reading.archive.LEAST", 1 << 20)
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as file:
+        for number in range(4):
+            file.writestr(f"samples/{number}.json", b" " * (4 << 20))
+    reader = Reader()
+    events = reader.feed(archive.getvalue()) + list(reader.finish())
+    assert reader.offset < 5 << 20
+    assert "unpacks to more" in reader.summary.notes[-1]
+    assert "the rest was left out" in events[-1].text
 
 
 def test_a_damaged_archive_is_said_and_kept() -> None:
