@@ -76,7 +76,8 @@ def _launch(
 ) -> Launch:
     start = tuple(found for name in starts if (found := settings.get(name)) is not None)
     doubts = (f"its configuration {settings.unread} could not be read",) if settings.unread else ()
-    return Launch(method, why, settings.get(*outputs), start, tuple(settings.texts()), doubts)
+    unknown = tuple(f"its settings {word} are not known" for word in settings.argv if word.startswith("$"))[:1]
+    return Launch(method, why, settings.get(*outputs), start, tuple(settings.texts()), (*doubts, *unknown))
 
 
 def trl(command: str, settings: Settings) -> Launch | None:

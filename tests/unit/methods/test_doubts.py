@@ -8,6 +8,17 @@ GRPO = 'GRPOTrainer("output/s", reward_funcs=f, args=GRPOConfig(output_dir="outp
 TRL = "from trl import SFTConfig, SFTTrainer, GRPOConfig, GRPOTrainer\n"
 
 
+def test_settings_that_nobody_can_know_are_a_doubt() -> None:
+    known = label(
+        ">>> run.sh\nARGS=(algorithm.adv_estimator=grpo)\npython -m verl.trainer.main_ppo ${ARGS[@]} $@\n",
+        "bash run.sh",
+    )
+    assert known.methods == (Method.GRPO,)
+    assert known.findings[0].doubts == ()
+    unknown = label('>>> run.sh\nsource env.sh\npython -m verl.trainer.main_ppo "${ARGS[@]}"\n', "bash run.sh")
+    assert unknown.findings[0].doubts == ("its settings ${ARGS[@]} are not known",)
+
+
 def test_a_trainer_on_a_straight_path_is_certain_and_names_file_and_line() -> None:
     report = program(TRL + SFT)
     (finding,) = report.findings
