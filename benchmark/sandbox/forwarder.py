@@ -1,6 +1,6 @@
 """Runs inside a sandbox as the parent of the command. Standard library only, one file: it is mounted on its own.
 
-    python forwarder.py [--socket PATH --port N] [--everyone] -- COMMAND...
+    python forwarder.py [--socket PATH --port N [--patience SECONDS]] [--everyone] -- COMMAND...
 
 Listens on 127.0.0.1:N (0: any free port) and joins each connection to the UNIX socket PATH. In the environment of
 COMMAND every `{gateway}` becomes `http://127.0.0.1:N`. Reaps orphans, so that it can be PID 1; passes signals on to
@@ -45,10 +45,10 @@ async def pump(source: socket.socket, sink: socket.socket) -> None:
         sink.shutdown(socket.SHUT_WR)
 
 
-async def reached(far: socket.socket, path: str) -> bool:
+async def reached(far: socket.socket, path: str, patience_s: float) -> bool:
     """Connect. While nobody serves the socket a new worker may be about to: then it is tried again for a while."""
     loop = asyncio.get_running_loop()
-    deadline = loop.time() + PATIENCE_S
+    deadline = loop.time() + patience_s
     while loop.time() < deadline:
         try:
             await loop.sock_connect(far, path)
@@ -61,7 +61,7 @@ async def reached(far: socket.socket, path: str) -> bool:
     return False
 
 
-async def join(path: str, near: socket.socket) -> None:
+async def join(path: str, near: socket.socket, patience_s: float) -> None:
     """Join one accepted connection to a new one to the UNIX socket, each direction until its own end.
 
     Bare sockets rather than streams: a stream whose writing fails forgets what there was to read.
@@ -70,7 +70,7 @@ async def join(path: str, near: socket.socket) -> None:
         near.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # a streamed answer is many small writes
         for side in (near, far):
             side.setblocking(False)
-        if not await reached(far, path):
+        if not await reached(far, path, patience_s):
             return
         up = asyncio.create_task(pump(near, far))
         try:
@@ -81,12 +81,12 @@ async def join(path: str, near: socket.socket) -> None:
             await asyncio.wait([up])
 
 
-async def serve(listener: socket.socket, path: str) -> None:
+async def serve(listener: socket.socket, path: str, patience_s: float) -> None:
     listener.setblocking(False)
     joined: set[asyncio.Task[None]] = set()
     while True:
         near, _ = await asyncio.get_running_loop().sock_accept(listener)
-        task = asyncio.create_task(join(path, near))
+        task = asyncio.create_task(join(path, near, patience_s))
         joined.add(task)
         task.add_done_callback(joined.discard)
 
@@ -99,11 +99,11 @@ def connectable(path: str) -> str:
     return f"/proc/self/fd/{os.open(folder, os.O_PATH | os.O_DIRECTORY)}/{name}"
 
 
-def start_forwarding(path: str, port: int) -> str:
+def start_forwarding(path: str, port: int, patience_s: float = PATIENCE_S) -> str:
     """Listen, forward in a thread of its own, and return the base URL. Connections queue from this moment on."""
     path = connectable(path)
     listener = socket.create_server(("127.0.0.1", port), backlog=512)
-    threading.Thread(target=lambda: asyncio.run(serve(listener, path)), daemon=True).start()
+    threading.Thread(target=lambda: asyncio.run(serve(listener, path, patience_s)), daemon=True).start()
     return f"http://127.0.0.1:{listener.getsockname()[1]}"
 
 
@@ -142,6 +142,7 @@ def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--socket")
     parser.add_argument("--port", type=int, default=0)
+    parser.add_argument("--patience", type=float, default=PATIENCE_S)
     parser.add_argument("--everyone", action="store_true")
     parser.add_argument("command", nargs="+")
     given = parser.parse_args()
@@ -150,7 +151,7 @@ def main() -> int:
     signal.pthread_sigmask(signal.SIG_BLOCK, PASSED_ON)
     environment = dict(os.environ)
     if given.socket:
-        environment = filled_in(environment, start_forwarding(given.socket, given.port))
+        environment = filled_in(environment, start_forwarding(given.socket, given.port, given.patience))
     pid = spawn(given.command, environment)
     pass_signals_on(pid, given.everyone)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, PASSED_ON)

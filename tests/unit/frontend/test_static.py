@@ -21,7 +21,7 @@ def test_templates_have_nothing_inline() -> None:
 def test_every_style_sheet_that_plotly_would_inject_is_spoken_for() -> None:
     assert settings.PLOTLY_ASSETS is not None
     bundle = (settings.PLOTLY_ASSETS / "plotly.min.js").read_text()
-    page = (FRONTEND / "templates" / "frontend" / "run.html").read_text()
+    page = (FRONTEND / "templates" / "frontend" / "parts" / "plotly_head.html").read_text()
     guards = re.findall(r'getElementById\("([0-9a-f]{64})"\)\)\{var \w+=document\.createElement\("style"\)', bundle)
     assert len(guards) + 1 == bundle.count('createElement("style")')
     assert guards
@@ -29,6 +29,9 @@ def test_every_style_sheet_that_plotly_would_inject_is_spoken_for() -> None:
         assert f'id="{guard}"' in page
     assert 'id="plotly.js-style-global" class="no-inline-styles"' in page
     assert 'matches(".no-inline-styles")' in bundle
+    for path in TEMPLATES:
+        text = path.read_text()
+        assert "plotly.min.js" not in text or "parts/plotly_head.html" in text, path
 
 
 def test_scripts_put_no_html_together() -> None:

@@ -95,7 +95,7 @@ class TestDocker:
         assert options["security_opt"] == ["no-new-privileges:true"]
         assert options["user"] == "5:6"
         assert options["name"] == "run-1"
-        assert options["labels"] == {"agent2.sandbox": "run-1"}
+        assert options["labels"] == {"agent2.sandbox": "run-1", "agent2.baseline-bytes": "0"}
 
     def test_limits(self) -> None:
         options = self.options(limits=Limits(cpus=1.5, memory_bytes=100, processes=7, disk_bytes=50))
@@ -130,7 +130,7 @@ class TestForwardedCommand:
         assert inside.forwarded_command(spec, python="py")[-3:] == ["--", "run", "--port"]
         assert "--socket" not in inside.forwarded_command(spec, python="py")
         served = inside.forwarded_command(Spec(name="a", command=["run"], socket=Path("/s")), python="py")
-        assert served[3:7] == ["--socket", str(inside.SOCKET), "--port", "8900"]
+        assert served[3:7] == ["--socket", str(inside.SOCKET_FOLDER / "s"), "--port", "8900"]
 
     def test_the_interpreters_folder_leads_the_path(self) -> None:
         assert inside.base_environment("/opt/venv/bin/python")["PATH"].startswith("/opt/venv/bin:/usr")

@@ -88,13 +88,13 @@ class TestConnections:
         args = ["--socket", str(tmp_path / "s"), "--port", "0", "--", sys.executable, "-c", script]
         assert forward(*args, URL="{gateway}").stdout == "700000\n"
 
-    def test_end_at_once_when_nobody_listens(self, tmp_path: Path) -> None:
+    def test_end_when_nobody_listens_for_long(self, tmp_path: Path) -> None:
         script = (
             "import os, socket; near = socket.create_connection(('127.0.0.1', int(os.environ['URL'].split(':')[2])));"
             "print(near.recv(10))"
         )
-        args = ["--socket", str(tmp_path / "nobody"), "--port", "0", "--", sys.executable, "-c", script]
-        assert forward(*args, URL="{gateway}").stdout == "b''\n"
+        args = ["--socket", str(tmp_path / "nobody"), "--port", "0", "--patience", "0.3", "--"]
+        assert forward(*args, sys.executable, "-c", script, URL="{gateway}").stdout == "b''\n"
 
     def test_long_paths(self, tmp_path: Path) -> None:
         folder = tmp_path / ("x" * 120)
