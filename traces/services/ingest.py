@@ -12,7 +12,7 @@ from benchmark.models import Run
 from traces.contract import TraceEvent
 from traces.models import Trace, TraceState
 from traces.reading.reader import Reader
-from traces.services.ingest_rows import SEQ, Row, row_of, rows_insert, storable
+from traces.services.ingest_rows import SEQ, Row, row_of, rows_insert, storable, storable_json
 from traces.storage.files import GrowingFile
 from traces.storage.searching import SearchWriter, folded, searchable
 
@@ -132,7 +132,7 @@ class TraceIngest:
             "tokens_cached": tokens.cached,
             "tokens_reasoning": tokens.reasoning,
             "cost": summary.cost,
-            "summary": summary.as_data(),
+            "summary": storable_json(summary.as_data()),
         }
         Trace.objects.filter(pk=self.trace.pk, state=TraceState.READING).update(**values)
         self.trace.refresh_from_db()

@@ -73,18 +73,18 @@ def _detail(detail: Any) -> str:
     if len(text) > DETAIL_BYTES:
         return json.dumps({"too_large": len(text), "keys": [storable(str(key)[:40]) for key in list(detail)[:50]]})
     if "NaN" in text or "Infinity" in text or "\\u0000" in text or _UNSTORABLE.search(text):
-        return json.dumps(_plain(detail), ensure_ascii=False)
+        return json.dumps(storable_json(detail), ensure_ascii=False)
     return text
 
 
-def _plain(value: Any) -> Any:
+def storable_json(value: Any) -> Any:
     """NaN and infinities written as text, characters that cannot be stored replaced."""
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
     if isinstance(value, dict):
-        return {storable(str(key)): _plain(item) for key, item in value.items()}
+        return {storable(str(key)): storable_json(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
+        return [storable_json(item) for item in value]
     if value is None or isinstance(value, bool | int | float):
         return value
     return storable(str(value))

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from traces.methods.switches import CODE, WEIGHTS
-from traces.services.ingest_rows import storable
+from traces.services.ingest_rows import storable, storable_json
 from traces.services.snapshots_store import masked
 from traces.services.snapshots_walk import LIBRARIES, opened
 
@@ -75,7 +75,7 @@ def summary_of(workspace: Path, token_hash: str) -> Summary:
     entries, bad = [], 0
     for line in lines.splitlines()[:LINES_MOST]:
         try:
-            value = json.loads(line, parse_constant=lambda _: None)
+            value = storable_json(json.loads(line, parse_constant=lambda _: None))
         except (ValueError, RecursionError):
             value = None
         if isinstance(value, dict):

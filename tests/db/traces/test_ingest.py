@@ -28,6 +28,14 @@ def run() -> Run:
     return run_row()
 
 
+def test_what_a_database_cannot_hold_is_replaced_in_the_summary_too(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    path.write_bytes(WHOLE.replace(b'"s1"', b'"s\\u0000\\ud800"').replace(b'"m-1"', b'"m\\u0000"'))
+    trace = trace_import(run, path)
+    assert trace.summary["sessions"] == ["s\ufffd\ufffd"]
+    assert trace.model == "m\ufffd"
+
+
 def test_a_file_whose_reading_was_interrupted_is_read_on_in_the_same_trace(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "t.jsonl"
     path.write_bytes(WHOLE)

@@ -90,6 +90,14 @@ def test_the_agents_summary_is_read_masked_and_its_bad_lines_are_said(tmp_path: 
     assert summary.notes == ("2 lines of summary.jsonl are no JSON objects and were left out",)
 
 
+def test_what_a_database_cannot_hold_in_a_summary_is_replaced_or_left_out(tmp_path: Path) -> None:
+    deep = '{"a": ' + "[" * 900 + "]" * 900 + "}"
+    (tmp_path / "summary.jsonl").write_text('{"a\\u0000": ["b\\ud800", 1e999]}\n' + deep)
+    summary = summary_of(tmp_path, "")
+    assert summary.entries == ({"a\ufffd": ["b\ufffd", "inf"]},)
+    assert len(summary.notes) == 1
+
+
 def test_a_summary_that_is_a_link_is_not_followed(tmp_path: Path) -> None:
     (tmp_path / "summary.md").symlink_to("/etc/passwd")
     (tmp_path / "reports").symlink_to("/etc")
