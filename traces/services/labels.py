@@ -18,7 +18,7 @@ from benchmark.services.base_models import base_model_name
 from traces.methods.routes import RouteLabel, run_route
 from traces.methods.words import Method
 from traces.models import CodeSnapshot, LabelSource, MethodLabel
-from traces.services.ingest_rows import storable
+from traces.services.ingest_rows import storable, storable_json
 from traces.services.label_process import LabellerFailed, label_apart
 from traces.services.labels_commands import commands_before
 from traces.services.snapshots_store import code_store
@@ -78,7 +78,8 @@ def _stored(report: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _plain(entry: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: storable(value)[:500] if isinstance(value, str) else value for name, value in entry.items()}
+    plain = {name: storable_json(value) for name, value in entry.items()}
+    return {name: value[:500] if isinstance(value, str) else value for name, value in plain.items()}
 
 
 def labels_again(run: Run) -> int:

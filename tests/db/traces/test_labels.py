@@ -15,7 +15,7 @@ from tests.support.rows import baseline_row, graded_row, run_row
 from traces.methods.words import Route
 from traces.models import CodeSnapshot, LabelSource, MethodLabel
 from traces.services import snapshots
-from traces.services.labels import label_correct, label_make, label_next, labels_in_force
+from traces.services.labels import _stored, label_correct, label_make, label_next, labels_in_force
 from traces.services.snapshots import snapshot_take
 from traces.services.snapshots_store import blob_get
 
@@ -185,3 +185,9 @@ def test_a_report_of_hostile_words_stays_markdown(run: Run) -> None:
     assert "<script>" not in report.replace("\\<script\\>", "")
     assert "\n# head" not in report
     assert "\\|x" in report
+
+
+def test_findings_hold_nothing_that_a_database_cannot() -> None:
+    finding = {"why": "a\x00" + "b" * 600, "line": 1, "doubts": ["its settings $\x00\ud800 are not known"]}
+    (stored,) = _stored({"findings": [finding]})["findings"]
+    assert stored == {"why": "a\ufffd" + "b" * 498, "line": 1, "doubts": ["its settings $\ufffd\ufffd are not known"]}
