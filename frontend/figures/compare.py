@@ -139,10 +139,10 @@ def _labels(
 
 
 def _name(each: "Line", best: float, narrow: bool) -> str:
-    return f"<b>{each.letter} {best:.2f}</b>" + ("" if narrow else f"  {plain(each.title, 28)}")
+    return f"{each.letter} {best:.2f}" + ("" if narrow else f"  {plain(each.title, 28)}")
 
 
 def _letter(each: "Line", height: float) -> Figure:
     place = {"xref": "paper", "x": 0, "xanchor": "right", "xshift": -8, "yref": "y2", "y": height}
-    font = {"size": 12, "color": colour(each.place)}
-    return place | {"text": f"<b>{each.letter}</b>", "showarrow": False, "font": font}
+    font = {"size": 12, "color": colour(each.place), "weight": 700}
+    return place | {"text": each.letter, "showarrow": False, "font": font}

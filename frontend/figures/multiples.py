@@ -65,10 +65,10 @@ def _layout(panels: Sequence[Panel], abreast: int, x_title: str) -> Figure:
 
 
 def _heads(panel: Panel, left: float, right: float, top: float) -> list[Figure]:
-    title = _text(f"<b>{plain(panel.title, 34)}</b>", left, top, "left", token("ink"))
+    title = _text(plain(panel.title, 34), left, top, "left", token("ink"), weight=700)
     return [title, _text(plain(panel.note, 40), right, top, "right", token("ink-3"))]
 
 
-def _text(text: str, x: float, y: float, anchor: str, colour: str) -> Figure:
+def _text(text: str, x: float, y: float, anchor: str, colour: str, *, weight: int = 400) -> Figure:
     place = {"xref": "paper", "yref": "paper", "x": x, "y": y, "xanchor": anchor, "yanchor": "top", "showarrow": False}
-    return place | {"text": text, "font": {"size": 12, "color": colour}}
+    return place | {"text": text, "font": {"size": 12, "color": colour, "weight": weight}}
