@@ -10,6 +10,7 @@ from django.utils import timezone
 from benchmark.models import AgentLog, EventKind, Run, RunState
 from benchmark.services.events import event_record
 from grading.models import Baseline, Evaluation, EvaluationState, Submission, SubmissionState, Verdict
+from grading.services.standings import standing_rebuild
 from grading.services.submissions import submission_announce
 
 VERSIONS = {"python": "3.11.9", "torch": "2.13.0", "transformers": "5.19.0", "template": "sha256:1f0c9a"}
@@ -98,6 +99,7 @@ def submission_make(
     }
     submission = Submission.objects.create(run=run, state=state, **(facts | values))
     submission_announce(submission)
+    standing_rebuild(run)
     run.refresh_from_db()
     return submission
 
