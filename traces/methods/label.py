@@ -97,14 +97,12 @@ class _Judgement:
         scripts = [path for path in self.sources.texts if posixpath.splitext(path)[1] in SCRIPTS]
         vendored = _vendored(self.sources)
         imported = _imported(self.sources)
+        telling = _telling(self.sources)
         shells = [path for path in scripts if path.endswith((".sh", ".bash"))]
         programs = [
             path
             for path in scripts
-            if path not in shells
-            and path not in imported
-            and not path.startswith(vendored)
-            and INTERESTING.search(self.sources.texts[path])
+            if path not in shells and path not in imported and not path.startswith(vendored) and path in telling
         ]
         return sorted(shells, key=_version_key) + sorted(programs, key=_version_key)
 
@@ -193,15 +191,32 @@ def _vendored(sources: Sources) -> tuple[str, ...]:
 IMPORT = re.compile(r"^[ \t]*(?:from[ \t]+([\w.]*)[ \t]+import[ \t]+([^#\n]+)|import[ \t]+([^#\n]+))", re.M)
 
 
+def _words_imported(text: str) -> set[str]:
+    """Every word of a file's import statements, by a quick look."""
+    wholes = (" ".join(part for part in match.groups() if part) for match in IMPORT.finditer(text))
+    return {word for whole in wholes for word in re.findall(r"\w+", whole)}
+
+
+def _telling(sources: Sources) -> set[str]:
+    """Files that do something to a model, and those that import one that does, over any number of steps."""
+    scripts = {path: text for path, text in sources.texts.items() if posixpath.splitext(path)[1] in SCRIPTS}
+    found = {path for path, text in scripts.items() if INTERESTING.search(text)}
+    imports = {path: _words_imported(text) for path, text in scripts.items()}
+    while True:
+        names = {posixpath.basename(path).removesuffix(".py") for path in found if path.endswith(".py")}
+        more = {path for path, words in imports.items() if path not in found and words & names}
+        if not more:
+            return found
+        found |= more
+
+
 def _imported(sources: Sources) -> set[str]:
     """Files whose module name another file imports, by a quick look at the text."""
     names: dict[str, set[str]] = {}
     for path, text in sources.texts.items():
         if path.endswith((".py", ".ipynb")):
-            for match in IMPORT.finditer(text):
-                whole = " ".join(part for part in match.groups() if part)
-                for word in re.findall(r"\w+", whole):
-                    names.setdefault(word, set()).add(path)
+            for word in _words_imported(text):
+                names.setdefault(word, set()).add(path)
     found = set()
     for path in sources.texts:
         name = posixpath.basename(path).removesuffix(".py")

@@ -14,6 +14,15 @@ def test_the_example_agent_does_sft_then_grpo() -> None:
     assert {finding.evidence.file for finding in report.findings} == {"sft.py", "grpo.py"}
 
 
+def test_the_example_agent_as_its_runs_keep_it() -> None:
+    """Its program imports what trains; nothing tells that it was started."""
+    folder = ROOT / "benchmark" / "agents" / "example"
+    code = {f"example_agent/{path.name}": path.read_bytes() for path in folder.glob("*.py")}
+    report = label_submission(code, model_path="/workspace/output/v2_grpo")
+    assert report.methods == (Method.SFT, Method.GRPO)
+    assert label_submission(code, model_path="/workspace/output/v1_sft").methods == (Method.SFT,)
+
+
 def test_the_platform_itself_trains_nothing() -> None:
     assert label_submission(ROOT / "frontend").methods == ()
 
