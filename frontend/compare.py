@@ -8,46 +8,21 @@ from django.contrib.auth.base_user import AbstractBaseUser
 from django.contrib.auth.models import AnonymousUser
 from django.db.models import Sum
 
-from benchmark.catalogue import agents, tasks
+from benchmark.catalogue import tasks
 from benchmark.models import Run
 from frontend import formats
 from frontend.bad_query import BadQuery
+from frontend.compare_line import Line
 from frontend.compare_measures import Measure, measures
 from frontend.compare_query import MOST, Asked
 from frontend.compare_settings import Setting, settings_of
 from frontend.formats import plural
-from frontend.run_stories import RunStory, run_stories
+from frontend.run_stories import run_stories
 from grading.models import TaskStanding
 from traces.models import Trace
 
 NUMBERS = ("no run", "one run", "two runs", "three runs", "four runs", "five runs", "six runs", "seven runs")
 Person = AbstractBaseUser | AnonymousUser
-
-
-@dataclass(frozen=True)
-class Line:
-    """One run in the comparison. `place` from 1 names its colour and dash, `cost` is US dollars where known."""
-
-    place: int
-    story: RunStory
-    cost: float | None
-
-    @property
-    def letter(self) -> str:
-        return "ABCDEFGH"[self.place - 1]
-
-    @property
-    def run(self) -> Run:
-        return self.story.run
-
-    @property
-    def agent(self) -> str:
-        agent = agents().get(self.run.agent)
-        return agent.title if agent else self.run.agent
-
-    @property
-    def title(self) -> str:
-        return self.agent if self.run.driver in ("", "none") else f"{self.agent}, {self.run.driver}"
 
 
 @dataclass(frozen=True)

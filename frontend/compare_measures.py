@@ -2,13 +2,10 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from frontend import formats
+from frontend.compare_line import Line
 from frontend.formats import DASH
-
-if TYPE_CHECKING:
-    from frontend.compare import Line
 
 HIGHER, LOWER, NEITHER = 1, -1, 0
 
@@ -29,7 +26,7 @@ class Measure:
     values: Sequence[Value]
 
 
-def measures(lines: "Sequence[Line]", *, ranked: bool, baseline: float | None) -> list[Measure]:
+def measures(lines: Sequence[Line], *, ranked: bool, baseline: float | None) -> list[Measure]:
     """Scores are marked only where they may be `ranked` against each other; `baseline` is the one all share."""
     beside = f"Gain over baseline {formats.score(baseline)}" if baseline is not None else "Gain over its baseline"
     score = HIGHER if ranked else NEITHER
@@ -59,20 +56,20 @@ def _measure(title: str, note: str, better: int, values: list[Value]) -> Measure
     return Measure(title, note, [Value(v.text, v.number, v.number == top) for v in values])
 
 
-def _best(line: "Line") -> Value:
+def _best(line: Line) -> Value:
     standing = line.story.standing
     if standing.flag_reason:
         return Value(f"{formats.score(standing.value)} (raw {formats.score(standing.best)})", standing.value)
     return Value(formats.score(standing.value), standing.value)
 
 
-def _gain(line: "Line") -> Value:
+def _gain(line: Line) -> Value:
     standing, gain = line.story.standing, line.story.standing.improvement
     approx = " ≈" if formats.within_noise(gain, standing.best_error) else ""
     return Value((formats.gain(gain) or DASH) + approx, gain)
 
 
-def _error(line: "Line") -> Value:
+def _error(line: Line) -> Value:
     error = line.story.standing.best_error
     return Value(DASH if error is None else f"± {error:.2f}", error)
 
@@ -81,7 +78,7 @@ def _count(number: int) -> Value:
     return Value(f"{number:,}" if number else DASH, number or None)
 
 
-def _scored_share(line: "Line") -> Value:
+def _scored_share(line: Line) -> Value:
     ended = line.story.standing.submissions
     return _share(line.story.standing.scored / ended if ended else None)
 
@@ -94,26 +91,26 @@ def _time(seconds: float | None) -> Value:
     return Value(formats.clock(seconds), seconds)
 
 
-def _first_above(line: "Line") -> Value:
+def _first_above(line: Line) -> Value:
     first = line.story.first_above
     return _time(first.elapsed_s if first else None)
 
 
-def _switches(line: "Line") -> Value:
+def _switches(line: Line) -> Value:
     if not line.story.labels:
         return Value(DASH, None)
     switches = line.story.switches
     return Value(f"{sum(bool(each.is_success) for each in switches)} of {len(switches)}", float(len(switches)))
 
 
-def _route(line: "Line") -> Value:
+def _route(line: Line) -> Value:
     return Value(line.story.route.route.value if line.story.route else DASH, None)
 
 
-def _time_used(line: "Line") -> Value:
+def _time_used(line: Line) -> Value:
     used = line.run.elapsed_s()
     return _share(min(1.0, used / line.run.budget_s) if used is not None and line.run.budget_s else None)
 
 
-def _cost(line: "Line") -> Value:
+def _cost(line: Line) -> Value:
     return Value(DASH if line.cost is None else f"{line.cost:.2f}", line.cost)

@@ -3,13 +3,10 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from benchmark.models import Run
+from frontend.compare_line import Line
 from frontend.formats import length
-
-if TYPE_CHECKING:
-    from frontend.compare import Line
 
 
 @dataclass(frozen=True)
@@ -24,7 +21,7 @@ class Setting:
         return len({value for value, _ in self.values}) > 1
 
 
-def settings_of(lines: "Sequence[Line]") -> list[Setting]:
+def settings_of(lines: Sequence[Line]) -> list[Setting]:
     """Every known setting, the platform's first, then the versions that the run recorded."""
     told = [_told(line.run) | {"Protocol": line.story.standing.protocol} | _graded(line) for line in lines]
     names = list(dict.fromkeys(name for each in told for name in each))
@@ -54,7 +51,7 @@ def _told(run: Run) -> dict[str, str]:
     return told | {_named(name): _plain(value) for name, value in sorted(run.versions.items())}
 
 
-def _graded(line: "Line") -> dict[str, str]:
+def _graded(line: Line) -> dict[str, str]:
     """The versions behind the best score."""
     best = line.story.standing.best_submission
     versions = best.verdict.versions if best and best.verdict else {}

@@ -12,7 +12,8 @@ from frontend.formats import score as score_text
 from frontend.run_stories import Attempt
 
 if TYPE_CHECKING:
-    from frontend.compare import Comparison, Line
+    from frontend.compare import Comparison
+    from frontend.compare_line import Line
 
 HEIGHT = 420.0
 """Pixels of the plot that its labels reckon with."""
