@@ -17,10 +17,10 @@ pytestmark = [pytest.mark.services, pytest.mark.slow, pytest.mark.timeout(300)]
 BUBBLEWRAP = pytest.param("bubblewrap", marks=pytest.mark.bubblewrap)
 DOCKER = pytest.param("docker", marks=pytest.mark.docker)
 EVERY = [(c, s) for c in COMPONENTS for s in STATES if c != "agent" or s in ("running", "grading")]
-TELLING = (
-    [("worker", s) for s in STATES] + [(c, "running") for c in ("postgres", "redis", "agent")] + [("web", "grading")]
-)
-CASES = EVERY if os.environ.get("AGENT2_KILL_EVERYTHING") else TELLING
+TELLING = {
+    "bubblewrap": [("worker", "running"), ("agent", "running")],
+    "docker": [("worker", "running"), ("worker", "grading"), ("postgres", "running"), ("web", "grading")],
+}
 
 
 @pytest.fixture(scope="module", params=[BUBBLEWRAP, DOCKER])
@@ -32,8 +32,10 @@ def at(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory)
         yield made
 
 
-@pytest.mark.parametrize(("component", "state"), CASES)
+@pytest.mark.parametrize(("component", "state"), EVERY)
 def test_a_kill_strands_nothing(at: Scene, component: str, state: str) -> None:
+    if (component, state) not in TELLING[at.sandbox] and not os.environ.get("AGENT2_KILL_EVERYTHING"):
+        pytest.skip("not among the most telling cases: set AGENT2_KILL_EVERYTHING=1")
     row = kill_once(at, component, state)
     assert row.wrong == [], row.line()
     lost = component == "worker" and state in ("running", "grading") and at.sandbox == "bubblewrap"
