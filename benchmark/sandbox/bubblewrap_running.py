@@ -132,6 +132,9 @@ class BubblewrapRunning(WatchedRunning):
                 return Exit(KILLED, exceeded)
             if stopped:
                 return Exit(code)
+            if code < 0:
+                # Somebody killed bubblewrap, and with it all inside: the command ended by that signal.
+                return self._watch.ended_as(128 - code)
             if not started.command_ran():
                 self._exit = Exit(code)
                 raise SandboxFault("the sandbox ended before its command started; the log says why")

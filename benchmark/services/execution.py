@@ -54,6 +54,9 @@ def run_drive(hold: Hold, token: str = "") -> None:
         except DatabaseError as error:
             connection.close()
             ended, exit_code = RunEnded(RunState.FAILED, "database_lost", str(error)), None
+        except SandboxFault as error:
+            log.exception("the sandbox of run %s failed", hold.run_id)
+            ended, exit_code = RunEnded(RunState.FAILED, "sandbox_fault", str(error)), None
         except Exception as error:
             log.exception("run %s failed", hold.run_id)
             ended, exit_code = RunEnded(RunState.FAILED, "internal_fault", f"{type(error).__name__}: {error}"), None
