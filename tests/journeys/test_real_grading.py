@@ -53,7 +53,9 @@ def test_a_worker_killed_during_grading_is_resumed_by_another(real: Platform, ba
     real.kill("worker")
     real.start_worker()
     run = real.ended(slug, 240)
-    assert run["fault_code"] == "worker_lost"
+    # An agent in a container outlives its worker; one in bubblewrap dies with it.
+    survives = run["sandbox"] == "docker"
+    assert (run["state"], run["fault_code"]) == (("finished", "") if survives else ("failed", "worker_lost"))
     rows = real.submissions(slug)
     assert rows
     assert {row["state"] for row in rows} == {"graded"}
