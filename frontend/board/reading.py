@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from math import isfinite
 from typing import Any
 
 from django.db import models
@@ -117,9 +118,12 @@ def _add(part: Part, row: dict[str, Any]) -> None:
     part.slug = row["slug"] if part.runs == 0 and row["runs"] == 1 else ""
     part.runs += row["runs"]
     part.last_run = max(part.last_run, row["last_run"])
-    scored = [pair for pair in zip(row["values"], row["errors"], strict=True) if finite(pair[0]) is not None]
-    part.values += [value for value, _ in scored]
-    part.errors += [error for _, error in scored]
+    values, errors = row["values"], row["errors"]
+    if None in values or not isfinite(sum(values)):
+        kept = [place for place, value in enumerate(values) if finite(value) is not None]
+        values, errors = [values[place] for place in kept], [errors[place] for place in kept]
+    part.values += values
+    part.errors += errors
     part.origins.add(row["made"])
     part.trusts.add(row["trust"])
 
