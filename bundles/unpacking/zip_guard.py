@@ -34,7 +34,7 @@ def zip_unpack(archive: Path, quarantine: Quarantine, notes: list[str]) -> None:
         _end_judge(file, archive.stat().st_size, quarantine.limits)
         try:
             opened = zipfile.ZipFile(file)
-        except (zipfile.BadZipFile, struct.error, ValueError, NotImplementedError) as error:
+        except (zipfile.BadZipFile, struct.error, ValueError, RuntimeError) as error:
             raise refused("damaged", what=str(error)) from error
         with opened:
             names = _entry_names(opened.infolist(), notes)
@@ -140,7 +140,7 @@ def _target(opened: zipfile.ZipFile, info: zipfile.ZipInfo) -> str:
     try:
         with opened.open(info) as file:
             return file.read(200).decode("utf-8", "replace")
-    except (zipfile.BadZipFile, zlib.error, OSError, NotImplementedError, RuntimeError, EOFError):
+    except (zipfile.BadZipFile, zlib.error, OSError, RuntimeError, EOFError):
         return "something"
 
 

@@ -64,6 +64,6 @@ def _member(archive: zipfile.ZipFile, name: str, notes: list[str]) -> Iterator[b
         with archive.open(name) as member:
             while data := member.read(CHUNK):
                 yield data
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError, EOFError, zlib.error) as error:
+    except (zipfile.BadZipFile, RuntimeError, OSError, EOFError, zlib.error) as error:
         notes.append(f"{name} cannot be unpacked: {error}")
         yield f"\n{name} cannot be unpacked: {error}\n".encode()
