@@ -12,7 +12,6 @@ POINTS = 160
 """Of a line; of longer runs every n-th sample is drawn."""
 WIDTH, HEIGHT = 144, 24
 """Of a line's coordinates."""
-EVERY_S = 10
 
 
 @dataclass(frozen=True)

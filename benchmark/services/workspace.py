@@ -8,7 +8,6 @@ runs/<slug>/             agent.log gateway/gateway.sock
 
 import json
 import re
-import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -188,8 +187,3 @@ def _link(path: Path, target: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     if not path.is_symlink():
         path.symlink_to(target)
-
-
-def workspace_remove(run: Run) -> None:
-    """Delete a run's folder with its checkpoints."""
-    shutil.rmtree(run_folder(run), ignore_errors=True)

@@ -20,7 +20,6 @@ NEAR = 0.02
 """Below it a model that is not the base is named, if it is nearer than that. A short fine-tuning gives about 0.01."""
 FILE_LOOKED_AT = 32 << 20
 TEXT = (".py", ".sh", ".ipynb", ".md", ".txt", ".json", ".jsonl", ".csv", ".tsv", ".yaml", ".yml", ".toml", ".cfg")
-VISIBLE_MOST = 200_000
 
 
 @dataclass(frozen=True)

@@ -123,10 +123,6 @@ class Bundle(models.Model):
     def in_check(self) -> bool:
         return self.state in IN_CHECK
 
-    def may_see(self, user: AbstractBaseUser | AnonymousUser) -> bool:
-        """Whether this person sees the report."""
-        return self.state == BundleState.PUBLISHED or self.may_change(user)
-
     def may_change(self, user: AbstractBaseUser | AnonymousUser) -> bool:
         """Its owner and moderators."""
         return isinstance(user, User) and (user.pk == self.owner_id or user.has_perm(MODERATE))

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 from frontend.board.rows import Cell, Row, Stack
 
-PICKED = "best observed"
 PICKS_MOST = 4
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
+MIB, GIB = 1 << 20, 1 << 30
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,6 @@
 """Executes evaluations: `python -m grading.runner` in the sandbox, followed through its JSON lines."""
 
 import json
-import shutil
 import time
 from collections.abc import Mapping
 from dataclasses import asdict, replace
@@ -17,7 +16,6 @@ from benchmark.services.task_data import task_data
 from grading.contract import Finding, RunnerSpec, RunnerVerdict
 from grading.models import Evaluation
 from grading.ports import HoldLost, Pulse
-from grading.services.places import evaluation_folder
 from grading.services.way_out import WayOut
 from grading.services.work import Work, work_of
 
@@ -177,8 +175,3 @@ def _verdict(folder: Path, ended: Exit, log_path: Path) -> RunnerVerdict:
     tail = log_path.read_bytes()[-2000:].decode("utf-8", "replace") if log_path.exists() else ""
     why = f"went over its {ended.exceeded} limit" if ended.exceeded else f"ended with code {ended.code}"
     raise SandboxFault(f"The grading runner {why} and left no verdict. Its last lines:\n{tail}")
-
-
-def evaluation_clear(evaluation: Evaluation) -> None:
-    """Forget the samples of an evaluation, so that the next attempt starts from nothing."""
-    shutil.rmtree(evaluation_folder(evaluation), ignore_errors=True)

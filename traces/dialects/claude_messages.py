@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from traces.contract import EventKind, Record, Tokens, TraceEvent
-from traces.dialects.common import added, as_json, count, event, images_in, items, mapping, name_of, some, text_of
+from traces.dialects.common import added, as_json, count, event, images_in, mapping, name_of, some, text_of
 
 RECENT = 4096
 """Message ids remembered; the lines of one message stand close together."""
@@ -98,7 +98,3 @@ def _result(record: Record, block: dict[str, Any], detail: dict[str, Any], commo
         detail=detail,
         **common,
     )
-
-
-def blocks_of(value: dict[str, Any]) -> list[Any]:
-    return items(mapping(value.get("message")).get("content"))

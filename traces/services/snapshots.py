@@ -103,7 +103,3 @@ def tree_digest(files: Mapping[str, Sequence[object]]) -> str:
     """SHA-256 over names and contents' digests in the order of names."""
     listed = sorted((path, str(entry[0])) for path, entry in files.items())
     return hashlib.sha256(json.dumps(listed, ensure_ascii=False).encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def snapshot_of(run: Run, number: int) -> CodeSnapshot | None:
-    return CodeSnapshot.objects.filter(run=run, number=number).first()
