@@ -30,15 +30,9 @@ def submissions_claim(run: Run, claim: Claim) -> None:
     Submission.objects.bulk_create(
         [_submission(run, each, verdict) for each, verdict in zip(ordered, verdicts, strict=True)]
     )
-    standing_claim(run)
-
-
-def standing_claim(run: Run) -> None:
-    """Where the run stands by what it claims, baselines included."""
-    for task in run.tasks:
-        standing_rebuild(run, task)
     baselines = dict(run.source.get("baselines", {}))
     for task in run.tasks:
+        standing_rebuild(run, task)
         TaskStanding.objects.filter(run=run, task=task).update(baseline=_score(baselines.get(task)))
 
 

@@ -8,12 +8,12 @@ from django.utils import timezone
 
 from benchmark.models import Origin, Run, Trust
 from benchmark.services.audit import audit_record
-from bundles.services.claims import standing_claim
 from bundles.services.notifications import notification_send
 from bundles.services.trust import trust_raise
 from grading.models import Evaluation, EvaluationState, Submission, TaskStanding, Verdict
 from grading.models.evaluation import EvaluationQuerySet
 from grading.models.verdict import CLAIMED
+from grading.services.standings import protocol_of, standing_rebuild
 
 LOOK_BACK = timedelta(days=2)
 
@@ -38,7 +38,8 @@ def _noted(claims: Iterable[Submission]) -> int:
     noted = 0
     for submission in claims:
         run = Run.objects.get(pk=submission.run_id)
-        found = _done().filter(digest=submission.digest, protocol=run.protocol).select_related("verdict").first()
+        protocol = protocol_of(run, submission.task)
+        found = _done().filter(digest=submission.digest, protocol=protocol).select_related("verdict").first()
         if found is not None and found.verdict is not None:
             _note(run, submission, found, found.verdict)
             noted += 1
@@ -60,28 +61,27 @@ def _note(run: Run, submission: Submission, evaluation: Evaluation, verdict: Ver
             graded=verdict.score,
             evaluation=evaluation.pk,
         )
-        _stand_again(run, evaluation)
+        _stand_again(run, submission.task or run.task, evaluation)
         _raise(run, submission, verdict)
 
 
-def _stand_again(run: Run, evaluation: Evaluation) -> None:
-    """The flag of a moderator stays; our own baseline takes the place of the claimed one where there is one."""
-    flags = list(TaskStanding.objects.filter(run=run).values_list("task", "flag_reason", "final"))
-    standing_claim(run)
-    for task, reason, final in flags:
-        TaskStanding.objects.filter(run=run, task=task).update(flag_reason=reason, final=final)
+def _stand_again(run: Run, task: str, evaluation: Evaluation) -> None:
+    """Our own baseline takes the place of the claimed one where there is one."""
+    standing_rebuild(run, task)
     baselines = _done().filter(digest=evaluation.base_digest, base_digest=evaluation.base_digest)
     ours = baselines.filter(protocol=evaluation.protocol, engine=evaluation.engine).select_related("verdict").first()
     if ours is not None and ours.verdict is not None:
         values = {"baseline": ours.verdict.score, "baseline_error": ours.verdict.standard_error}
-        TaskStanding.objects.filter(run=run, task=evaluation.task).update(**values)
+        TaskStanding.objects.filter(run=run, task=task).update(**values)
 
 
 def _raise(run: Run, submission: Submission, verdict: Verdict) -> None:
-    """The run is re-graded once the submission that counts is."""
-    row = TaskStanding.objects.filter(run=run, task=run.task).select_related("best_submission__verdict").first()
-    best = row.best_submission if row else None
-    if best is None or best.verdict is None or best.verdict.claimed:
+    """The run is re-graded once the submissions that count are, of several tasks on each."""
+    rows = TaskStanding.objects.filter(run=run, best_submission__isnull=False).select_related(
+        "best_submission__verdict"
+    )
+    counting = [row.best_submission.verdict for row in rows if row.best_submission]
+    if not counting or any(each is None or each.claimed for each in counting):
         return
     reason = f"submission {submission.number} was graded here: {verdict.score:.2f}"
     if trust_raise(run, Trust.REGRADED, actor=None, reason=reason) and run.created_by is not None:

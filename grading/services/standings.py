@@ -1,5 +1,7 @@
 """Keeping where runs stand in step with their submissions and baselines."""
 
+from typing import Any
+
 from benchmark.catalogue import task_get
 from benchmark.models import Run
 from benchmark.services.protocols import protocol_in_force
@@ -33,21 +35,25 @@ def standing_take(submission: Submission, verdict: Verdict) -> float | None:
 
 def standing_baseline(run_id: int, task: str, verdict: Verdict | None) -> None:
     """Note a baseline that was graded, or could not be."""
-    score, error = (verdict.score, verdict.standard_error) if verdict else (None, None)
-    values = {"baseline": score, "baseline_error": error if score is not None else None}
-    if not TaskStanding.objects.filter(run_id=run_id, task=task).update(**values):
+    if not TaskStanding.objects.filter(run_id=run_id, task=task).update(**_baseline(verdict)):
         standing_rebuild(Run.objects.get(pk=run_id), task)
 
 
+def _baseline(verdict: Verdict | None) -> dict[str, float | None]:
+    score, error = (verdict.score, verdict.standard_error) if verdict else (None, None)
+    return {"baseline": score, "baseline_error": error if score is not None else None}
+
+
 def standing_rebuild(run: Run, task: str = "") -> TaskStanding:
-    """Make a run's row for one of its tasks (default: its first) from its submissions and baseline."""
+    """Make a run's row for one of its tasks (default: its first) from its submissions and baseline.
+
+    A run made elsewhere has no Baseline: what its row says of one is a claim, or was graded here since, and stays.
+    """
     task = task or run.task
     ended = Submission.objects.filter(run=run, task__in=[task, ""] if task == run.task else [task]).ended()
     best = ended.scored().select_related("verdict").order_by("-verdict__score", "number").first()
     known = Baseline.objects.select_related("evaluation__verdict").filter(run=run, task=run.task_named(task))
-    baseline = known.first()
-    told = baseline.evaluation.verdict if baseline else None
-    values = {
+    values: dict[str, Any] = {
         "protocol": protocol_of(run, task),
         "submissions": ended.count(),
         "scored": ended.scored().count(),
@@ -57,9 +63,9 @@ def standing_rebuild(run: Run, task: str = "") -> TaskStanding:
         "best_at": best.received_at if best else None,
         "best_elapsed_s": best.elapsed_s if best else None,
         "best_submission": best,
-        "baseline": told.score if told else None,
-        "baseline_error": told.standard_error if told and told.score is not None else None,
     }
+    if baseline := known.first():
+        values |= _baseline(baseline.evaluation.verdict)
     row, _ = TaskStanding.objects.update_or_create(run=run, task=task, defaults=values)
     return row
 

@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.utils import timezone
 
-from benchmark.models import AuditEntry, Trust
+from benchmark.models import AuditEntry, Run, Trust
 from bundles.jobs import bundles_sweep
 from bundles.models import Bundle
 from bundles.services import checking
@@ -17,6 +17,7 @@ from bundles.services.check_process import check_apart as real
 from bundles.services.moderation import bundle_flag, bundle_publish
 from bundles.services.regrade_request import regrade_request
 from grading.models import Evaluation, EvaluationState, Submission, TaskStanding, Verdict
+from grading.services.standings import standing_rebuild
 from tests.db.bundles.conftest import Make
 
 pytestmark = pytest.mark.django_db
@@ -84,6 +85,41 @@ def test_a_run_is_regraded_only_once_what_counts_is(published: Bundle) -> None:
     found = standing(published)
     assert (found.best, found.best_number, found.run.trust) == (70.5, 3, Trust.REVIEWED)
     assert not Submission.objects.get(run=published.run, number=1).verdict.claimed  # type: ignore[union-attr]
+
+
+def test_a_claimed_baseline_outlives_a_regrade_and_a_rebuild(published: Bundle) -> None:
+    claimed = standing(published).baseline
+    assert claimed is not None
+    graded_here(DIGEST, 68.25)
+    bundles_sweep()
+    assert published.run is not None
+    for row in (standing(published), standing_rebuild(published.run)):
+        assert (row.best, row.baseline) == (68.25, claimed)
+
+
+def test_a_verdict_counts_on_its_own_task_alone(published: Bundle) -> None:
+    run = published.run
+    assert run is not None
+    Run.objects.filter(pk=run.pk).update(task_list=["gsm8k", "arithmetic"])
+    Submission.objects.filter(run=run, number=1).update(task="arithmetic")
+    Submission.objects.filter(run=run).exclude(number=1).update(task="gsm8k")
+    other = TaskStanding.objects.create(run=run, task="arithmetic", protocol="arithmetic/1", baseline=10.0)
+    run.refresh_from_db()
+    standing_rebuild(run, "arithmetic")
+    graded_here("1" * 64, 90.0)
+    graded_here(DIGEST, 68.25)
+    bundles_sweep()
+    other.refresh_from_db()
+    assert (other.best, other.baseline) == (Submission.objects.get(run=run, number=1).score, 10.0)
+    assert Submission.objects.get(run=run, number=1).verdict.claimed  # type: ignore[union-attr]
+    first = TaskStanding.objects.get(run=run, task="gsm8k")
+    run.refresh_from_db()
+    assert (first.best, run.trust) == (68.25, Trust.REVIEWED)
+    graded_here("1" * 64, 42.0, "arithmetic/1")
+    bundles_sweep()
+    run.refresh_from_db()
+    other.refresh_from_db()
+    assert (other.best, other.baseline, run.trust) == (42.0, 10.0, Trust.REGRADED)
 
 
 @pytest.mark.parametrize("protocol", ["gsm8k/2", "gsm8k/1;limit=10"])
