@@ -10,13 +10,17 @@ from channels.routing import ProtocolTypeRouter, URLRouter
 from channels.security.websocket import AllowedHostsOriginValidator
 from django.conf import settings
 from django.core.asgi import get_asgi_application
+from django.core.exceptions import ImproperlyConfigured
 from django.core.handlers.asgi import ASGIHandler
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 # Requests must not wait 5 ms (the default) for threads that compute.
 sys.setswitchinterval(0.0005)
-pages = get_asgi_application()
+try:
+    pages = get_asgi_application()
+except ImproperlyConfigured as error:
+    sys.exit(str(error))
 
 from frontend.bundle_stream import StreamingHandler  # noqa: E402
 from frontend.routing import websocket_urlpatterns  # noqa: E402  (needs the application registry)

@@ -11,9 +11,13 @@ SQLITE_PRAGMAS = "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA bus
 def database_from_url(url: str, *, pool_size: int) -> dict[str, Any]:
     """`sqlite:////abs/path` or `postgresql://user:password@host:port/name?sslmode=…`.
 
-    Raises: ImproperlyConfigured: another scheme, or no name.
+    Raises: ImproperlyConfigured: another scheme, no name, or a port that is no number.
     """
     parts = urlsplit(url)
+    try:
+        port = str(parts.port or "")
+    except ValueError:
+        raise ImproperlyConfigured("AGENT2_DATABASE_URL has a port that is no number.") from None
     name = unquote(parts.path[1:])
     if not name:
         raise ImproperlyConfigured("AGENT2_DATABASE_URL names no database.")
@@ -32,7 +36,7 @@ def database_from_url(url: str, *, pool_size: int) -> dict[str, Any]:
             "USER": unquote(parts.username or ""),
             "PASSWORD": unquote(parts.password or ""),
             "HOST": parts.hostname or "",
-            "PORT": str(parts.port or ""),
+            "PORT": port,
             # A restarted server leaves dead connections in the pool.
             "CONN_HEALTH_CHECKS": True,
             "OPTIONS": options,

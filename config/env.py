@@ -5,6 +5,7 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
@@ -13,11 +14,11 @@ TRUE, FALSE = {"1", "true", "yes", "on"}, {"0", "false", "no", "off", ""}
 
 
 def text(name: str, default: str | None = None) -> str:
-    """The variable `AGENT2_<name>`.
+    """The variable `AGENT2_<name>`; empty is the same as unset, as env files have it.
 
     Raises: ImproperlyConfigured: it is unset and has no default.
     """
-    value = os.environ.get(PREFIX + name, default)
+    value = os.environ.get(PREFIX + name) or default
     if value is None:
         raise ImproperlyConfigured(f"Set {PREFIX}{name}: it has no default in this deployment.")
     return value
@@ -41,6 +42,14 @@ def number(name: str, default: float, *, low: float, high: float) -> float:
     if not low <= value <= high:
         raise ImproperlyConfigured(f"{PREFIX}{name}={raw} must lie between {low:g} and {high:g}.")
     return value
+
+
+def whole(name: str, default: int, *, low: int, high: float) -> int:
+    """A whole number within [low, high]. Raises: ImproperlyConfigured: it is not one."""
+    value = number(name, default, low=low, high=high)
+    if value != int(value):
+        raise ImproperlyConfigured(f"{PREFIX}{name}={value:g} must be a whole number.")
+    return int(value)
 
 
 def price(name: str) -> float | None:
@@ -76,3 +85,29 @@ def words(name: str, default: str = "") -> list[str]:
 def folder(name: str, default: Path) -> Path:
     """An absolute path; not created here."""
     return Path(text(name, str(default))).expanduser().absolute()
+
+
+def folders(name: str) -> list[Path]:
+    """A comma-separated list of folders. Raises: ImproperlyConfigured: one is not there."""
+    found = [Path(word).expanduser().absolute() for word in words(name)]
+    for path in found:
+        if not path.is_dir():
+            raise ImproperlyConfigured(f"{PREFIX}{name} names {path}, which is no folder here.")
+    return found
+
+
+def url(name: str, default: str | None = None, *, schemes: Sequence[str] = ("https", "http")) -> str:
+    """An address without a slash at its end. Raises: ImproperlyConfigured: another scheme, no host, or a wrong port.
+
+    What is wrong is not shown: it may hold a password.
+    """
+    value = text(name, default).rstrip("/")
+    try:
+        parts = urlsplit(value)
+        good = parts.scheme in schemes and bool(parts.hostname or parts.scheme == "unix") and parts.port != 0
+    except ValueError:
+        good = False
+    if value and not good:
+        told = " or ".join(f"{scheme}://" for scheme in schemes)
+        raise ImproperlyConfigured(f"{PREFIX}{name} must begin with {told} and name a host; a port is a number.")
+    return value

@@ -23,9 +23,7 @@ def providers_from_env() -> dict[str, Provider]:
     """
     found = {}
     for name, (dialect, usual) in KNOWN.items():
-        told, key = env.text(f"{name.upper()}_URL", "").rstrip("/"), env.text(f"{name.upper()}_KEY", "")
-        if told and not told.startswith(("https://", "http://")):
-            raise ImproperlyConfigured(f"AGENT2_{name.upper()}_URL={told!r} must begin with https:// or http://.")
+        told, key = env.url(f"{name.upper()}_URL", ""), env.text(f"{name.upper()}_KEY", "")
         if not (key.isascii() and key.isprintable()):
             raise ImproperlyConfigured(f"AGENT2_{name.upper()}_KEY must be printable ASCII.")
         if key and not (told or usual):

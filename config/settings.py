@@ -6,33 +6,21 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
-from django.core.management.utils import get_random_secret_key
 
 from config import env
 from config.database import database_from_url
 from config.providers import providers_from_env
+from config.site import kept_secret, site_hosts
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 DEPLOYMENT = env.choice("DEPLOYMENT", "embedded", ["embedded", "production"])
 EMBEDDED = DEPLOYMENT == "embedded"
 DATA_DIR = env.folder("DATA_DIR", BASE_DIR / "var")
 
-
-def _kept_secret(path: Path) -> str:
-    """The embedded default's own key: made once, readable by its owner alone."""
-    if not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.touch(mode=0o600)
-        path.write_text(get_random_secret_key())
-    return path.read_text()
-
-
-SECRET_KEY = env.text("SECRET_KEY", _kept_secret(DATA_DIR / "secret_key") if EMBEDDED else None)
+SECRET_KEY = env.text("SECRET_KEY", kept_secret(DATA_DIR / "secret_key") if EMBEDDED else None)
 DEBUG = env.flag("DEBUG", False)
-PUBLIC_URL = env.text("PUBLIC_URL", "http://127.0.0.1:8000" if EMBEDDED else None).rstrip("/")
-ALLOWED_HOSTS = env.words("ALLOWED_HOSTS", "127.0.0.1,localhost,[::1]") if EMBEDDED else env.words("ALLOWED_HOSTS")
-if not ALLOWED_HOSTS:
-    raise ImproperlyConfigured("Set AGENT2_ALLOWED_HOSTS: the host names this site answers to, comma-separated.")
+PUBLIC_URL = env.url("PUBLIC_URL", "http://127.0.0.1:8000" if EMBEDDED else None)
+ALLOWED_HOSTS = site_hosts(env.words("ALLOWED_HOSTS", "127.0.0.1,localhost,[::1]" if EMBEDDED else ""), PUBLIC_URL)
 CSRF_TRUSTED_ORIGINS = [PUBLIC_URL]
 SECURE = PUBLIC_URL.startswith("https://")
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE
@@ -86,7 +74,7 @@ TEMPLATES = [
 ]
 
 DATABASE_URL = env.text("DATABASE_URL", f"sqlite:///{DATA_DIR / 'db.sqlite3'}" if EMBEDDED else None)
-DATABASES = {"default": database_from_url(DATABASE_URL, pool_size=int(env.number("DB_POOL", 20, low=1, high=500)))}
+DATABASES = {"default": database_from_url(DATABASE_URL, pool_size=env.whole("DB_POOL", 20, low=1, high=500))}
 if not EMBEDDED and DATABASE_URL.startswith("sqlite"):
     raise ImproperlyConfigured(
         "Set AGENT2_DATABASE_URL to a postgresql:// URL: SQLite serves the embedded default only."
@@ -139,14 +127,15 @@ SPECTACULAR_SETTINGS = {
         "ModeEnum": "benchmark.models.Mode",
     },
 }
-API_PER_MINUTE_ANONYMOUS = int(env.number("API_PER_MINUTE_ANONYMOUS", 300, low=0, high=1e6))
+API_PER_MINUTE_ANONYMOUS = env.whole("API_PER_MINUTE_ANONYMOUS", 300, low=0, high=1e6)
 """Requests to the API from one address; 0: no limit."""
-API_PER_MINUTE_USER = int(env.number("API_PER_MINUTE_USER", 1200, low=0, high=1e6))
-SIGN_INS_PER_MINUTE = int(env.number("SIGN_INS_PER_MINUTE", 10, low=0, high=1e6))
+API_PER_MINUTE_USER = env.whole("API_PER_MINUTE_USER", 1200, low=0, high=1e6)
+SIGN_INS_PER_MINUTE = env.whole("SIGN_INS_PER_MINUTE", 10, low=0, high=1e6)
 """Tries from one address, and at one account; 0: no limit."""
 
-REDIS_URL = env.text("REDIS_URL", "" if EMBEDDED else None)
-BROKER_URL = env.text("BROKER_URL", REDIS_URL)
+REDIS_SCHEMES = ("redis", "rediss", "unix")
+REDIS_URL = env.url("REDIS_URL", "" if EMBEDDED else None, schemes=REDIS_SCHEMES)
+BROKER_URL = env.url("BROKER_URL", REDIS_URL, schemes=("redis", "rediss", "amqp", "amqps"))
 CHANNEL_LAYERS = (
     {"default": {"BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer", "CONFIG": {"hosts": [REDIS_URL]}}}
     if REDIS_URL
@@ -159,15 +148,15 @@ CACHES = (
 )
 
 # What runs, and where.
-WORKER_URL = env.text("WORKER_URL", PUBLIC_URL).rstrip("/")
+WORKER_URL = env.url("WORKER_URL", PUBLIC_URL)
 """The web server as workers reach it; the gateway of each sandbox forwards there."""
 PLACE = env.text("PLACE", "")
 """The disk of this worker, by its host's name; empty where it is the web server's."""
 HOST_TOKEN = env.text("HOST_TOKEN", "")
 if PLACE and not HOST_TOKEN:
     raise ImproperlyConfigured("Set AGENT2_HOST_TOKEN beside AGENT2_PLACE: `manage.py host` enrols a host.")
-HOSTS_DATABASE_URL = env.text("HOSTS_DATABASE_URL", "")
-HOSTS_REDIS_URL = env.text("HOSTS_REDIS_URL", "")
+HOSTS_DATABASE_URL = env.url("HOSTS_DATABASE_URL", "", schemes=("postgresql", "postgres"))
+HOSTS_REDIS_URL = env.url("HOSTS_REDIS_URL", "", schemes=("redis", "rediss"))
 """Both services as other hosts reach them; told to those that join."""
 SANDBOX = env.choice("SANDBOX", "auto" if EMBEDDED else "docker", ["auto", "bubblewrap", "docker", "process"])
 SANDBOX_IMAGE = env.text("SANDBOX_IMAGE", "agent2-sandbox:latest")
@@ -175,21 +164,21 @@ SANDBOX_READ_ONLY = [Path(path) for path in env.words("SANDBOX_READ_ONLY")]
 SANDBOX_PYTHON = env.text("SANDBOX_PYTHON", "")
 RUNNER_PYTHON = env.text("RUNNER_PYTHON", "")
 """The interpreter of the grading runner inside its sandbox, when it is not the sandbox's own."""
-TASK_DIRS = [BASE_DIR / "benchmark" / "tasks", *map(Path, env.words("TASK_DIRS"))]
-AGENT_DIRS = [BASE_DIR / "benchmark" / "agents", *map(Path, env.words("AGENT_DIRS"))]
+TASK_DIRS = [BASE_DIR / "benchmark" / "tasks", *env.folders("TASK_DIRS")]
+AGENT_DIRS = [BASE_DIR / "benchmark" / "agents", *env.folders("AGENT_DIRS")]
 BASE_MODEL_BUILDERS = {"tiny": "grading.runner.tiny_model"}
 ENGINE = env.choice("ENGINE", "transformers" if EMBEDDED else "vllm", ["transformers", "vllm"])
 DEVICE = env.choice("DEVICE", "cpu" if EMBEDDED else "cuda", ["cpu", "cuda"])
 DTYPE = env.choice("DTYPE", "float32" if DEVICE == "cpu" else "bfloat16", ["float32", "bfloat16", "float16"])
-BATCH_SIZE = int(env.number("BATCH_SIZE", 32 if DEVICE == "cpu" else 256, low=1, high=4096))
-GRADING_LIMIT = int(env.number("GRADING_LIMIT", 0, low=0, high=1e6)) or None
+BATCH_SIZE = env.whole("BATCH_SIZE", 32 if DEVICE == "cpu" else 256, low=1, high=4096)
+GRADING_LIMIT = env.whole("GRADING_LIMIT", 0, low=0, high=1e6) or None
 """Grade only the first N held-out items: another, unranked protocol. 0: all."""
 GRADING_RUNNER = env.text("GRADING_RUNNER", "grading.services.sandbox_runner.SandboxRunner")
 GRADING_PORT = "grading.services.port.GradingRoom"
 RECORDER = "traces.services.recording.Recorder"
-AGENT_SLOTS = int(env.number("AGENT_SLOTS", 1, low=0, high=64))
-GRADING_SLOTS = int(env.number("GRADING_SLOTS", 1, low=0, high=64))
-EVALUATION_ATTEMPTS = int(env.number("EVALUATION_ATTEMPTS", 3, low=1, high=10))
+AGENT_SLOTS = env.whole("AGENT_SLOTS", 1, low=0, high=64)
+GRADING_SLOTS = env.whole("GRADING_SLOTS", 1, low=0, high=64)
+EVALUATION_ATTEMPTS = env.whole("EVALUATION_ATTEMPTS", 3, low=1, high=10)
 EVALUATION_DEADLINE_S = env.number("EVALUATION_DEADLINE_S", 7200, low=10, high=1e6)
 HEARTBEAT_S = env.number("HEARTBEAT_S", 5, low=0.2, high=600)
 ADOPT_S = env.number("ADOPT_S", 300, low=0, high=1e5)
@@ -199,14 +188,16 @@ RUN_GPUS = env.number("RUN_GPUS", 0 if DEVICE == "cpu" else 1, low=0, high=1024)
 """How many GPUs a run keeps busy: what the cost told before a start reckons with."""
 GPUS = env.words("GPUS", "all" if DEVICE == "cuda" else "")
 """Those of this host that this worker's sandboxes get: numbers, or `all`."""
+if GPUS != ["all"] and not all(word.isascii() and word.isdigit() for word in GPUS):
+    raise ImproperlyConfigured(f"AGENT2_GPUS={','.join(GPUS)} must be numbers such as 0,1, or all.")
 RUN_CPUS = env.number("RUN_CPUS", 0, low=0, high=4096)
 RUN_MEMORY_GB = env.number("RUN_MEMORY_GB", 0, low=0, high=1e5)
-RUN_PROCESSES = int(env.number("RUN_PROCESSES", 4096, low=16, high=1e6))
+RUN_PROCESSES = env.whole("RUN_PROCESSES", 4096, low=16, high=1e6)
 RUN_DISK_GB = env.number("RUN_DISK_GB", 200, low=0.01, high=1e5)
 CHECKPOINT_MAX_GB = env.number("CHECKPOINT_MAX_GB", 64, low=0.001, high=1e4)
 
 # What evaluators of some tasks ask for (benchmark/services/needs.py). Workers alone need the keys.
-JUDGE_URL = env.text("JUDGE_URL", "").rstrip("/")
+JUDGE_URL = env.url("JUDGE_URL", "")
 JUDGE_MODEL = env.text("JUDGE_MODEL", "")
 if bool(JUDGE_URL) != bool(JUDGE_MODEL):
     raise ImproperlyConfigured("Set both AGENT2_JUDGE_URL and AGENT2_JUDGE_MODEL, or neither.")
@@ -219,21 +210,21 @@ JUDGE_PARAMETERS = env.mapping("JUDGE_PARAMETERS")
 """Put into every request; null takes one of the evaluator's out. Part of the judge's name in protocol ids."""
 JUDGE_PRICE_IN = env.price("JUDGE_PRICE_IN")
 JUDGE_PRICE_OUT = env.price("JUDGE_PRICE_OUT")
-JUDGE_CONCURRENCY = int(env.number("JUDGE_CONCURRENCY", 8, low=1, high=1000))
+JUDGE_CONCURRENCY = env.whole("JUDGE_CONCURRENCY", 8, low=1, high=1000)
 JUDGE_TIMEOUT_S = env.number("JUDGE_TIMEOUT_S", 120, low=0.1, high=3600)
 JUDGE_PATIENCE_S = env.number("JUDGE_PATIENCE_S", 600, low=0, high=3000)
-SUGGESTER_URL = env.text("SUGGESTER_URL", "").rstrip("/")
+SUGGESTER_URL = env.url("SUGGESTER_URL", "")
 """Of a language model that suggests failure types (docs/annotation.md); empty: rules alone do."""
 SUGGESTER_MODEL = env.text("SUGGESTER_MODEL", "")
 SUGGESTER_KEY = env.text("SUGGESTER_KEY", "")
 if bool(SUGGESTER_URL) != bool(SUGGESTER_MODEL):
     raise ImproperlyConfigured("Set both AGENT2_SUGGESTER_URL and AGENT2_SUGGESTER_MODEL, or neither.")
-ENDPOINT_URL = env.text("ENDPOINT_URL", "").rstrip("/")
+ENDPOINT_URL = env.url("ENDPOINT_URL", "")
 """Of a model that `manage.py evaluate --endpoint` grades where it runs."""
 ENDPOINT_MODEL = env.text("ENDPOINT_MODEL", "")
 ENDPOINT_KEY = env.text("ENDPOINT_KEY", "")
 ENDPOINT_PARAMETERS = env.mapping("ENDPOINT_PARAMETERS")
-ENDPOINT_CONCURRENCY = int(env.number("ENDPOINT_CONCURRENCY", 16, low=1, high=4096))
+ENDPOINT_CONCURRENCY = env.whole("ENDPOINT_CONCURRENCY", 16, low=1, high=4096)
 ENDPOINT_TIMEOUT_S = env.number("ENDPOINT_TIMEOUT_S", 600, low=0.1, high=3600)
 ENDPOINT_PATIENCE_S = env.number("ENDPOINT_PATIENCE_S", 600, low=0, high=3000)
 SEARCH_BACKEND = env.choice("SEARCH_BACKEND", "", ["", "serpapi", "brave", "tavily", "searxng", "duckduckgo", "corpus"])
@@ -254,7 +245,7 @@ AGENT_TOOLS_DIR = env.folder("AGENT_TOOLS_DIR", DATA_DIR / "agent-tools")
 PROVIDERS = providers_from_env()
 PRICES_FILE = env.folder("PRICES", Path()) if env.text("PRICES", "") else None
 """An operator's own prices, over benchmark/gateway/prices.yaml."""
-RUN_TOKENS = int(env.number("RUN_TOKENS", 0, low=0, high=1e12)) or None
+RUN_TOKENS = env.whole("RUN_TOKENS", 0, low=0, high=1e12) or None
 """A run's budget of tokens, unless it was started with one of its own. 0: none."""
 RUN_COST_USD = env.number("RUN_COST_USD", 0, low=0, high=1e6) or None
 PROVIDER_PATIENCE_S = env.number("PROVIDER_PATIENCE_S", 1800, low=1, high=1e6)
@@ -275,11 +266,9 @@ BUNDLE_QUOTA_GB = env.number("BUNDLE_QUOTA_GB", 20, low=0.0001, high=1e5)
 BUNDLE_UPLOAD_HOURS = env.number("BUNDLE_UPLOAD_HOURS", 48, low=0.001, high=1e4)
 """How long an upload that was cut may wait to go on."""
 BUNDLE_CHECK_S = env.number("BUNDLE_CHECK_S", 600, low=1, high=1e5)
-BUNDLE_SLOTS = int(env.number("BUNDLE_SLOTS", 1, low=0, high=64))
-EMAIL_URL = urlsplit(env.text("EMAIL_URL", ""))
+BUNDLE_SLOTS = env.whole("BUNDLE_SLOTS", 1, low=0, high=64)
+EMAIL_URL = urlsplit(env.url("EMAIL_URL", "", schemes=("smtp", "smtps")))
 """Where notifications are mailed through, `smtp://user:password@host:587` or `smtps://`; empty: nowhere."""
-if EMAIL_URL.geturl() and (EMAIL_URL.scheme not in ("smtp", "smtps") or not EMAIL_URL.hostname):
-    raise ImproperlyConfigured("AGENT2_EMAIL_URL must be smtp://user:password@host:587, smtps://… or empty.")
 EMAIL_HOST, EMAIL_PORT = EMAIL_URL.hostname or "", EMAIL_URL.port or (465 if EMAIL_URL.scheme == "smtps" else 587)
 EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = unquote(EMAIL_URL.username or ""), unquote(EMAIL_URL.password or "")
 EMAIL_USE_SSL = EMAIL_URL.scheme == "smtps"
@@ -289,6 +278,7 @@ DEFAULT_FROM_EMAIL = env.text("EMAIL_FROM", "agent2@localhost")
 
 METRICS_TOKEN = env.text("METRICS_TOKEN", "")
 """What a Prometheus server shows as its bearer token to read /metrics; empty: only operators may."""
+LOG_LEVEL = env.choice("LOG_LEVEL", "INFO", ["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"])
 LOG_FORMAT = env.choice("LOG_FORMAT", "line" if EMBEDDED else "json", ["line", "json"])
 
 LOGGING = {
@@ -302,7 +292,7 @@ LOGGING = {
         }
     },
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT, "filters": ["secrets"]}},
-    "root": {"handlers": ["stderr"], "level": env.text("LOG_LEVEL", "INFO")},
+    "root": {"handlers": ["stderr"], "level": LOG_LEVEL},
     "loggers": {
         "celery.worker.strategy": {"level": "WARNING"},
         "celery.app.trace": {"level": "WARNING"},

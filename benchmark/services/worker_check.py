@@ -1,5 +1,7 @@
 """Whether this machine can do a worker's work; asked before it takes any."""
 
+import math
+import os
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -11,6 +13,7 @@ from benchmark.catalogue import agents, tasks
 from benchmark.gateway.prices import BadPrices, prices_read
 from benchmark.sandbox.contract import SandboxFault
 from benchmark.services.agent_tools import AgentUnavailable, agent_tools_versions
+from benchmark.services.gpu_pool import ALL
 from benchmark.services.needs import needs_missing
 from benchmark.services.out_hosts import BadAllowList, hosts_allowed
 from benchmark.services.sandboxes import sandbox_for_grading
@@ -22,9 +25,9 @@ def worker_problems(queues: set[str]) -> list[str]:
     """One sentence for each thing that is missing; empty when the worker can start."""
     problems = [_database(), _disk()]
     if queues & {"agents", "grading"}:
-        problems.append(_sandbox())
+        problems += [_sandbox(), _shown()]
     if "agents" in queues:
-        problems.append(_way_out())
+        problems += [_way_out(), _gpus()]
     if "grading" in queues:
         problems.append(_engine())
     return [problem for problem in problems if problem]
@@ -47,6 +50,21 @@ def _agents_missing() -> Iterator[str]:
         yield f"Agents that are not installed here: {', '.join(missing)}. `manage.py agent_install` installs them."
 
 
+def _shown() -> str:
+    missing = [str(path) for path in settings.SANDBOX_READ_ONLY if not (path.is_absolute() and path.exists())]
+    return f"AGENT2_SANDBOX_READ_ONLY: no absolute path of this host: {', '.join(missing)}." if missing else ""
+
+
+def _gpus() -> str:
+    wanted, there = settings.AGENT_SLOTS * math.ceil(settings.RUN_GPUS), settings.GPUS
+    if not there or there == [ALL] or wanted <= len(there):
+        return ""
+    return (
+        f"AGENT2_AGENT_SLOTS times AGENT2_RUN_GPUS is {wanted}, and AGENT2_GPUS has {len(there)}: "
+        "lower the former or name more GPUs."
+    )
+
+
 def _way_out() -> str:
     """What an operator wrote about prices and hosts, read before a run needs it."""
     try:
@@ -66,7 +84,12 @@ def _database() -> str:
 
 
 def _disk() -> str:
-    settings.DATA_DIR.mkdir(parents=True, exist_ok=True)
+    try:
+        settings.DATA_DIR.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        return f"{settings.DATA_DIR} cannot be made ({error.strerror}): set AGENT2_DATA_DIR."
+    if not os.access(settings.DATA_DIR, os.W_OK):
+        return f"{settings.DATA_DIR} cannot be written: set AGENT2_DATA_DIR."
     free = shutil.disk_usage(settings.DATA_DIR).free
     return (
         "" if free >= FREE_MIN_BYTES else f"{settings.DATA_DIR} has only {free / 1024**3:.1f} GiB free; 2 are needed."
