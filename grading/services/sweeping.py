@@ -1,11 +1,13 @@
 """Mending what a lost worker or broker left behind."""
 
+from contextlib import suppress
 from datetime import timedelta
 
 from django.conf import settings
 from django.db.models import Q
 from django.utils import timezone
 
+from benchmark.sandbox.contract import SandboxFault
 from benchmark.services.queueing import job_send
 from benchmark.services.sandboxes import sandbox_name, sandbox_reap
 from grading.contract import Finding
@@ -20,7 +22,9 @@ def grading_mend() -> None:
     """Requeue evaluations whose worker is silent, ring for submissions that nobody took in, and for waiting work."""
     for evaluation in Evaluation.objects.stale(2 * settings.HEARTBEAT_S):
         lost = Finding("I_WORKER_LOST", f"The grading worker {evaluation.worker} was lost.", "Nothing to mend.")
-        sandbox_reap(sandbox_name("evaluation", evaluation.pk))
+        # On another host its own workers clear it away.
+        with suppress(SandboxFault):
+            sandbox_reap(sandbox_name("evaluation", evaluation.pk))
         evaluation_fault(evaluation, evaluation.lease, lost)
     _unstick()
     late = timezone.now() - timedelta(seconds=RECEIVED_GRACE_S)

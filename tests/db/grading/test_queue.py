@@ -8,6 +8,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from benchmark.models import EventKind, RunEvent, RunState
+from benchmark.sandbox.contract import SandboxFault
 from grading.contract import Finding, RunnerVerdict
 from grading.models import Evaluation, EvaluationState, Submission, SubmissionState, Verdict
 from grading.ports import HoldLost
@@ -225,6 +226,19 @@ def test_a_submission_left_in_grading_before_its_evaluation_began_is_requeued() 
     run = run_row()
     row = queued(run, "d1")
     Submission.objects.filter(pk=row.pk).update(state=SubmissionState.GRADING)
+    grading_mend()
+    row.refresh_from_db()
+    assert row.state == SubmissionState.QUEUED
+
+
+def test_a_worker_without_docker_mends_what_another_one_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    def without_docker(_name: str) -> None:
+        raise SandboxFault("Docker does not answer")
+
+    monkeypatch.setattr("grading.services.sweeping.sandbox_reap", without_docker)
+    row = queued(run_row(), "d1")
+    claimed()
+    Evaluation.objects.update(heartbeat_at=timezone.now() - timedelta(hours=1))
     grading_mend()
     row.refresh_from_db()
     assert row.state == SubmissionState.QUEUED
