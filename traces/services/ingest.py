@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Iterable
+from contextlib import ExitStack
 from pathlib import Path
 
 from django.db import transaction
@@ -35,11 +36,14 @@ class TraceIngest:
     def __init__(self, trace: Trace, *, secrets: Iterable[str] = ()) -> None:
         self.trace = trace
         folder = trace.folder
-        self._transcript = GrowingFile(folder / "transcript", trace.transcript_bytes)
-        self._bodies = GrowingFile(folder / "bodies", trace.body_bytes)
-        self._search = SearchWriter(
-            folder, texts=trace.search_bytes, events=trace.event_count, filters=trace.filter_bytes
-        )
+        with ExitStack() as opened:
+            self._transcript = opened.enter_context(GrowingFile(folder / "transcript", trace.transcript_bytes))
+            self._bodies = opened.enter_context(GrowingFile(folder / "bodies", trace.body_bytes))
+            self._search = SearchWriter(
+                folder, texts=trace.search_bytes, events=trace.event_count, filters=trace.filter_bytes
+            )
+            opened.callback(self._search.close)
+            self._opened = opened.pop_all()
         self._digest = hashlib.sha256()
         self._rows: list[Row] = []
         self._bytes = 0
@@ -72,8 +76,7 @@ class TraceIngest:
         return self.trace
 
     def close(self) -> None:
-        for file in (self._transcript, self._bodies, self._search):
-            file.close()
+        self._opened.close()
 
     def _take(self, events: Iterable[TraceEvent]) -> int:
         count = 0

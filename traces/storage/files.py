@@ -22,16 +22,22 @@ class GrowingFile:
         path.parent.mkdir(parents=True, exist_ok=True)
         self._path = path
         self._file = os.open(path, os.O_RDWR | os.O_CREAT, 0o640)
-        size = os.fstat(self._file).st_size
-        if size < committed:
+        try:
+            self._cut(committed)
+        except OSError:
             os.close(self._file)
-            raise OSError(f"{path} has {size} of {committed} bytes: restore it, or import the transcript again")
-        os.ftruncate(self._file, committed)
+            raise
         self._committed = self._written = committed
         self._held: list[bytes] = []
         self._held_size = 0
         self.position = 0
         """Bytes given so far."""
+
+    def _cut(self, committed: int) -> None:
+        size = os.fstat(self._file).st_size
+        if size < committed:
+            raise OSError(f"{self._path} has {size} of {committed} bytes: restore it, or import the transcript again")
+        os.ftruncate(self._file, committed)
 
     def write(self, data: bytes) -> None:
         start, self.position = self.position, self.position + len(data)
@@ -66,8 +72,10 @@ class GrowingFile:
         return pread(self._file, offset, length)
 
     def close(self) -> None:
-        self.flush()
-        os.close(self._file)
+        try:
+            self.flush()
+        finally:
+            os.close(self._file)
 
     def __enter__(self) -> Self:
         return self

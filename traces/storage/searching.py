@@ -13,6 +13,7 @@ import mmap
 import re
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -85,9 +86,11 @@ class SearchWriter:
     """Give events in order. Filters follow once a block is full; the block at the end has none until `finish`."""
 
     def __init__(self, folder: Path, *, texts: int, events: int, filters: int) -> None:
-        self.texts = GrowingFile(folder / "search.txt", texts)
-        self.index = GrowingFile(folder / "search.idx", 8 * events)
-        self.filters = GrowingFile(folder / "search.bits", filters)
+        with ExitStack() as opened:
+            self.texts = opened.enter_context(GrowingFile(folder / "search.txt", texts))
+            self.index = opened.enter_context(GrowingFile(folder / "search.idx", 8 * events))
+            self.filters = opened.enter_context(GrowingFile(folder / "search.bits", filters))
+            self._opened = opened.pop_all()
         self._block = bytearray()
 
     def add(self, kind: EventKind, text: bytes) -> None:
@@ -110,8 +113,7 @@ class SearchWriter:
             file.flush()
 
     def close(self) -> None:
-        for file in (self.texts, self.index, self.filters):
-            file.close()
+        self._opened.close()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """Storing transcripts: once, whatever is sent again, and the same after an interruption."""
 
 import hashlib
+import os
 from pathlib import Path
 
 import pytest
@@ -49,6 +50,32 @@ def test_a_file_whose_reading_was_interrupted_is_read_on_in_the_same_trace(run: 
     assert (done.pk, done.state) == (begun.pk, TraceState.SEALED)
     assert done.event_count == len(read(WHOLE)[0])
     assert trace_import(run, path).pk == begun.pk
+
+
+def test_no_file_stays_open_where_one_cannot_be_opened_or_written(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def opened() -> list[str]:
+        links = [os.readlink(each) for each in Path("/proc/self/fd").iterdir() if each.is_symlink()]
+        return [link for link in links if str(tmp_path) in link]
+
+    trace = Trace.objects.create(run=run, name="t.jsonl")
+    ingest = TraceIngest(trace)
+    ingest.feed(WHOLE)
+
+    def full(*_: object) -> int:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("traces.storage.files.os.pwrite", full)
+        with pytest.raises(OSError, match="No space"):
+            ingest.close()
+    assert opened() == []
+    (trace.folder / "search.bits").unlink()
+    trace.filter_bytes = 9
+    with pytest.raises(OSError, match="has 0 of 9 bytes"):
+        TraceIngest(trace)
+    assert opened() == []
 
 
 def stored(trace: Trace) -> list[dict[str, object]]:
