@@ -1,7 +1,7 @@
 """The way to the driver's provider: adds the key, streams through, counts, and keeps within the run's budgets.
 
 The sandbox asks `/provider/<name>/<path of the provider's API>`. It never holds a key; what credentials it sends are
-dropped. One answer may go over a budget: it is the next request that is refused.
+dropped. Requests that are out when a budget is used up may go over it, at most AT_ONCE; every other one is refused.
 """
 
 import asyncio
@@ -91,13 +91,13 @@ class ProviderRoute:
         entry = {"route": self.provider.name, "method": scope["method"], "bytes_in": len(body)}
         try:
             asked = self._asked(scope, body)
+            async with self._places:
+                self._afford(asked.endpoint)
+                entry |= {"path": asked.path, "model": asked.model}
+                await self._through(scope, asked, send, entry)
         except Refused as refused:
             self.ledger.write(**entry, path=scope["path"], status=refused.status, error=str(refused))
             await self._refuse(send, refused.status, refused.kind, str(refused), again=False)
-            return
-        entry |= {"path": asked.path, "model": asked.model}
-        async with self._places:
-            await self._through(scope, asked, send, entry)
 
     def _endpoint(self, method: str, path: str) -> Endpoint | None:
         rest = path.removeprefix(self._prefix)
@@ -115,10 +115,13 @@ class ProviderRoute:
         if scope["method"] == "POST" and not model_allowed(model, self.models):
             known = ", ".join(self.models)
             raise Refused(403, "permission_error", f"This run's driver is {known}; {model[:80]!r} may not be asked.")
+        return Asked(endpoint, path, _query(scope["query_string"]), model, _telling_usage(path, told, body))
+
+    def _afford(self, endpoint: Endpoint) -> None:
+        """Asked when the request has its place: while it waited, others may have used up the rest. Raises: Refused."""
         if endpoint.read and (budget := self.ledger.used_up()):
             self.ledger.refuse()
             raise Refused(403, "permission_error", f"This run's budget of {budget} is used up.")
-        return Asked(endpoint, path, _query(scope["query_string"]), model, _telling_usage(path, told, body))
 
     async def _through(self, scope: Scope, asked: Asked, send: Send, entry: dict[str, Any]) -> None:
         began = time.monotonic()

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -191,3 +192,15 @@ def test_a_client_that_leaves_pays_all_the_same(tmp_path: Path) -> None:
             next(answer.iter_raw())
         way.client.close()
     assert way.ledger.spent().usage.total == 110
+
+
+def test_requests_that_wait_for_their_place_do_not_go_out_once_the_budget_is_used_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("benchmark.gateway.provider_route.AT_ONCE", 2)
+    slow = ScriptedProvider(Script([], final="word " * 20, tokens=(100, 40, 10)), pace_s=0.02)
+    with slow, Way(tmp_path, slow, "openai", tokens_most=100) as way, ThreadPoolExecutor(8) as threads:
+        asked = [threads.submit(way.client.post, "/chat/completions", json=CHAT | {"stream": True}) for _ in range(8)]
+        told = sorted(each.result().status_code for each in asked)
+    assert told == [200, 200, 403, 403, 403, 403, 403, 403]
+    assert len(slow.seen) == 2
