@@ -17,10 +17,6 @@ class ClientGone(Exception):
     """The client went away before its request was complete, or while it waited for the answer."""
 
 
-class Stopping(Exception):
-    """The gateway is being stopped."""
-
-
 class BodyTooLarge(Exception):
     """The request's body is over what its route takes."""
 

@@ -23,9 +23,13 @@ KEPT_BACK = frozenset(
     {b"connection", b"keep-alive", b"proxy-authenticate", b"set-cookie", b"te", b"trailer", b"transfer-encoding"}
 )
 SAFE = frozenset({"GET", "HEAD"})
-RESTARTING = frozenset({502, 504})
-"""What a proxy in front of the server answers while it restarts or has lost patience."""
+RESTARTING = frozenset({500, 502, 504})
+"""What the server answers to requests that its end cuts off, and a proxy in front of it while it is away."""
+ATTEMPT = b"x-agent2-attempt"
+"""Set by the sandbox's forwarder, which asks again when this gateway is gone before it has answered."""
+KEY = re.compile(rb"[0-9a-f]{32}")
 PATIENCE_S = 120.0
+SUBMIT_PATIENCE_S = 900.0
 # A peer that has vanished without a word is noticed, although an answer may take hours.
 KEEPALIVE = [
     (socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1),
@@ -40,12 +44,19 @@ class GradingRoute:
 
     max_body_bytes = MAX_BODY_BYTES
 
-    def __init__(self, upstream: str, prefixes: Sequence[str], *, patience_s: float = PATIENCE_S) -> None:
+    def __init__(
+        self,
+        upstream: str,
+        prefixes: Sequence[str],
+        *,
+        patience_s: float = PATIENCE_S,
+        submit_patience_s: float = SUBMIT_PATIENCE_S,
+    ) -> None:
         if not prefixes or not all(re.fullmatch(r"/[A-Za-z0-9._~/-]+/", prefix) for prefix in prefixes):
             raise ValueError("a prefix begins and ends with a slash and has a plain path in between")
         self._upstream = httpx.URL(upstream)
         self._prefixes = tuple(prefix.encode() for prefix in prefixes)
-        self._patience_s = patience_s
+        self._patience_s, self._submit_patience_s = patience_s, submit_patience_s
         self._client = httpx.AsyncClient(
             timeout=httpx.Timeout(10.0, read=None, pool=None),
             transport=httpx.AsyncHTTPTransport(
@@ -88,21 +99,23 @@ class GradingRoute:
         headers = [*_passed_on(scope["headers"]), (b"accept-encoding", b"identity")]
         headers += [(b"x-forwarded-host", value) for name, value in scope["headers"] if name == b"host"]
         if is_submit(scope) and not any(name == b"idempotency-key" for name, _ in headers):
-            headers.append((b"idempotency-key", str(uuid.uuid4()).encode()))
+            key = next((value for name, value in scope["headers"] if name == ATTEMPT), b"")
+            headers.append((b"idempotency-key", key if KEY.fullmatch(key) else uuid.uuid4().hex.encode()))
         return self._client.build_request(
             scope["method"], self._upstream.copy_with(raw_path=target), headers=headers, content=body or None
         )
 
     async def _patiently(self, request: httpx.Request) -> httpx.Response | None:
-        """The response, or None when the server stayed away for `patience_s`."""
-        repeatable = request.method in SAFE or "idempotency-key" in request.headers
-        patience = Patience(self._patience_s)
+        """The response, or None when the server stayed away for too long."""
+        keyed = "idempotency-key" in request.headers
+        repeatable = keyed or request.method in SAFE
+        patience = Patience(self._submit_patience_s if keyed else self._patience_s)
         while True:
             began = time.monotonic()
             try:
                 response = await self._attempt(request, whole=repeatable)
                 held = time.monotonic() - began
-                if not (repeatable and response.status_code in RESTARTING and patience.left(held)):
+                if not (repeatable and is_away(response) and patience.left(held)):
                     return response
                 await response.aclose()
             except (httpx.ConnectError, httpx.ConnectTimeout):
@@ -129,6 +142,14 @@ class GradingRoute:
 def is_submit(scope: Scope) -> bool:
     path = bytes(scope["raw_path"]).rstrip(b"/")
     return scope["method"] == "POST" and path.endswith(b"/submit")
+
+
+def is_away(response: httpx.Response) -> bool:
+    """Whether the answer is not the grading API's own: that is JSON, and names a time where it is to be asked again."""
+    if response.status_code != 503:
+        return response.status_code in RESTARTING
+    own = response.headers.get("content-type", "").startswith("application/json")
+    return not own or "retry-after" in response.headers
 
 
 def _passed_on(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:

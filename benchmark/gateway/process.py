@@ -32,6 +32,7 @@ class Gateway:
         self.routes = [*([GradingRoute(upstream, prefixes)] if upstream else []), *routes]
         self._thread: threading.Thread | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._inode = 0
         self._app = GatewayApp(self.routes)
         self._server = make_server(self._app)
 
@@ -43,6 +44,7 @@ class Gateway:
     def start(self) -> None:
         """Raises: OSError: the socket cannot be made."""
         listener = listening_socket(self.path)
+        self._inode = self.path.stat().st_ino
         running = threading.Event()
 
         async def serve_here() -> None:
@@ -56,15 +58,27 @@ class Gateway:
         running.wait(START_S)
 
     def stop(self) -> None:
-        """End open requests, close and remove the socket. Idempotent."""
+        """Remove the socket, unless it is another gateway's by now, and end what is open. Idempotent.
+
+        Connections end without an answer: whoever waits inside may be asking the next worker's gateway in a moment.
+        """
         thread, self._thread = self._thread, None
         if thread is None:
             return
+        with contextlib.suppress(FileNotFoundError):
+            if self.path.stat().st_ino == self._inode:
+                self.path.unlink()
         if self._loop is not None and thread.is_alive():
-            self._loop.call_soon_threadsafe(self._app.stopping.set)
-        self._server.should_exit = True
+            self._loop.call_soon_threadsafe(self._hang_up)
         thread.join(STOP_S)
-        self.path.unlink(missing_ok=True)
+
+    def _hang_up(self) -> None:
+        for listening in self._server.servers:
+            listening.close()
+        for connection in list(self._server.server_state.connections):
+            if connection.transport is not None:
+                connection.transport.abort()
+        self._server.should_exit = True
 
     def __enter__(self) -> "Gateway":
         self.start()

@@ -8,11 +8,9 @@ from typing import Any, Protocol
 from benchmark.gateway.asgi import (
     BodyTooLarge,
     ClientGone,
-    Message,
     Receive,
     Scope,
     Send,
-    Stopping,
     answer_json,
     whole_body,
 )
@@ -44,8 +42,6 @@ class GatewayApp:
 
     def __init__(self, routes: Sequence[Route]) -> None:
         self.routes = routes
-        self.stopping = asyncio.Event()
-        """Set to end the requests that still wait for an answer."""
         self.refused: Counter[str] = Counter()
         """Paths that no route accepts, and how often they were asked for; of the first REFUSED_MOST paths."""
 
@@ -61,47 +57,31 @@ class GatewayApp:
                 self.refused[path] += 1
             await answer_json(send, 403, "This address cannot be reached from inside the sandbox.", close=True)
             return
-        answer = Answer(send)
         try:
             body = await whole_body(scope, receive, route.max_body_bytes)
-            await self._unless_ended(route.answer(scope, body, answer.send), receive)
+            await _unless_left(route.answer(scope, body, send), receive)
         except BodyTooLarge:
             await answer_json(send, 413, f"The body is over {route.max_body_bytes} bytes.", close=True)
         except ClientGone:
             return
-        except Stopping:
-            if not answer.begun:
-                await answer_json(send, 503, "The sandbox is being stopped.", close=True)
-
-    async def _unless_ended(self, work: Coroutine[Any, Any, None], receive: Receive) -> None:
-        """Do the work; give it up when the client disconnects or the gateway stops.
-
-        Raises: ClientGone; Stopping; whatever `work` raises.
-        """
-        working = asyncio.create_task(work)
-        leaving = asyncio.create_task(_disconnected(receive))
-        stopping = asyncio.create_task(self.stopping.wait())
-        try:
-            await asyncio.wait({working, leaving, stopping}, return_when=asyncio.FIRST_COMPLETED)
-            if not working.done():
-                raise ClientGone if leaving.done() else Stopping
-            await working
-        finally:
-            for task in (working, leaving, stopping):
-                task.cancel()
-            await asyncio.gather(working, leaving, stopping, return_exceptions=True)
 
 
-class Answer:
-    """Remembers whether an answer has begun."""
+async def _unless_left(work: Coroutine[Any, Any, None], receive: Receive) -> None:
+    """Do the work; give it up when the client disconnects, which it also does when the gateway hangs up.
 
-    def __init__(self, send: Send) -> None:
-        self._send = send
-        self.begun = False
-
-    async def send(self, message: Message) -> None:
-        self.begun = True
-        await self._send(message)
+    Raises: ClientGone; whatever `work` raises.
+    """
+    working = asyncio.create_task(work)
+    leaving = asyncio.create_task(_disconnected(receive))
+    try:
+        await asyncio.wait({working, leaving}, return_when=asyncio.FIRST_COMPLETED)
+        if not working.done():
+            raise ClientGone
+        await working
+    finally:
+        for task in (working, leaving):
+            task.cancel()
+        await asyncio.gather(working, leaving, return_exceptions=True)
 
 
 async def _disconnected(receive: Receive) -> None:

@@ -2,15 +2,17 @@
 
     python forwarder.py [--socket PATH --port N [--patience SECONDS]] [--everyone] -- COMMAND...
 
-Listens on 127.0.0.1:N (0: any free port) and joins each connection to the UNIX socket PATH. In the environment of
-COMMAND every `{gateway}` becomes `http://127.0.0.1:N`. Reaps orphans, so that it can be PID 1; passes signals on to
-the command, or with `--everyone` to every process that it may signal; exits with the command's code (128 + signal).
+Listens on 127.0.0.1:N (0: any free port) and joins each connection to the UNIX socket PATH, again where the other end
+goes before it has answered. In the environment of COMMAND every `{gateway}` becomes `http://127.0.0.1:N`. Reaps
+orphans, so that it can be PID 1; passes signals on to the command, or with `--everyone` to every process that it may
+signal; exits with the command's code (128 + signal).
 """
 
 import argparse
 import asyncio
 import contextlib
 import os
+import re
 import signal
 import socket
 import sys
@@ -21,64 +23,132 @@ HEEDED = (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT, signal.SIGQUIT, signal.
 """What Python, a shell's background or nohup may have made us ignore; the command starts without that."""
 PASSED_ON = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
 CHUNK = 1 << 16
+KEPT_MOST = 1 << 21
+"""Of a request that may have to be sent again."""
+SAFE = re.compile(rb"(?:GET|HEAD) ")
+SUBMIT = re.compile(rb"\APOST [^ ?\r\n]*/submit/*(?:\?[^ \r\n]*)? HTTP/1\.1\r\n")
+MARK = b"X-Agent2-Attempt"
+"""A header that tells the gateway that two requests are one: it makes the submission's idempotency key of it."""
+REPEATS_MOST = 1000
+"""How often one connection is joined anew."""
 LINGER_S = 5.0
+PAUSE_S = 0.25
 PATIENCE_S = 300.0
 LONGEST_ADDRESS = 107
 
 
-async def pump(source: socket.socket, sink: socket.socket) -> None:
-    """Copy until `source` ends, then pass the end on. A sink that is gone is no reason to stop reading.
+class Joint:
+    """One accepted connection, joined to one to the UNIX socket, each direction until its own end.
 
-    Reading on matters: closing a TCP socket with unread bytes resets it, and the peer would lose an answer that was
-    sent before its request was read to the end, such as a 413.
-    """
-    loop = asyncio.get_running_loop()
-    writable = True
-    with contextlib.suppress(OSError):
-        while data := await loop.sock_recv(source, CHUNK):
-            if writable:
-                try:
-                    await loop.sock_sendall(sink, data)
-                except OSError:
-                    writable = False
-    with contextlib.suppress(OSError):
-        sink.shutdown(socket.SHUT_WR)
-
-
-async def reached(far: socket.socket, path: str, patience_s: float) -> bool:
-    """Connect. While nobody serves the socket a new worker may be about to: then it is tried again for a while."""
-    loop = asyncio.get_running_loop()
-    deadline = loop.time() + patience_s
-    while loop.time() < deadline:
-        try:
-            await loop.sock_connect(far, path)
-        except (FileNotFoundError, ConnectionRefusedError):
-            await asyncio.sleep(0.25)
-        except OSError:
-            return False
-        else:
-            return True
-    return False
-
-
-async def join(path: str, near: socket.socket, patience_s: float) -> None:
-    """Join one accepted connection to a new one to the UNIX socket, each direction until its own end.
+    When the far side goes before it has answered, as a gateway does with its worker, a request that may be repeated is
+    sent again to whoever serves the socket next: a submission can wait for hours, and whoever waits is told nothing.
 
     Bare sockets rather than streams: a stream whose writing fails forgets what there was to read.
     """
-    with near, socket.socket(socket.AF_UNIX) as far:
-        near.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # a streamed answer is many small writes
-        for side in (near, far):
-            side.setblocking(False)
-        if not await reached(far, path, patience_s):
-            return
-        up = asyncio.create_task(pump(near, far))
+
+    def __init__(self, path: str, near: socket.socket, patience_s: float) -> None:
+        self.path, self.near, self.patience_s = path, near, patience_s
+        self.far = socket.socket(socket.AF_UNIX)
+        self.asked = bytearray()
+        """What has come of a request to which nothing was answered yet; empty where it cannot be repeated."""
+        self.fresh = True
+        """Whether the next bytes are the first ones since an answer."""
+        self.left = False
+        """Whether the near side has nothing more to say."""
+        self.sending = asyncio.Lock()
+
+    async def join(self) -> None:
+        self.near.setblocking(False)
+        self.near.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # a streamed answer is many small writes
+        up = None
         try:
-            await pump(far, near)
+            if not await self._reach():
+                return
+            up = asyncio.create_task(self._up())
+            for _ in range(REPEATS_MOST):
+                await self._down()
+                if self.left or not self.asked:
+                    break
+                await asyncio.sleep(PAUSE_S)
+                if not await self._reach():
+                    break
+            with contextlib.suppress(OSError):
+                self.near.shutdown(socket.SHUT_WR)
             await asyncio.wait([up], timeout=LINGER_S)
         finally:
-            up.cancel()
-            await asyncio.wait([up])
+            if up is not None:
+                up.cancel()
+                await asyncio.wait([up])
+            self.far.close()
+            self.near.close()
+
+    async def _reach(self) -> bool:
+        """Connect, and ask again what was asked. While nobody serves the socket a new worker may be about to."""
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + self.patience_s
+        async with self.sending:
+            self.far.close()
+            while loop.time() < deadline and not self.left:
+                self.far = socket.socket(socket.AF_UNIX)
+                self.far.setblocking(False)
+                try:
+                    await loop.sock_connect(self.far, self.path)
+                    await loop.sock_sendall(self.far, self.asked)
+                except (FileNotFoundError, ConnectionError):
+                    self.far.close()
+                    await asyncio.sleep(PAUSE_S)
+                except OSError:
+                    return False
+                else:
+                    return True
+        return False
+
+    async def _up(self) -> None:
+        """What the near side says, and then its end.
+
+        Reading on where the far side is gone matters: closing a TCP socket with unread bytes resets it, and the peer
+        would lose an answer that was sent before its request was read to the end, such as a 413.
+        """
+        loop = asyncio.get_running_loop()
+        with contextlib.suppress(OSError):
+            while data := await loop.sock_recv(self.near, CHUNK):
+                async with self.sending:
+                    with contextlib.suppress(OSError):
+                        await loop.sock_sendall(self.far, self._kept(data))
+        self.left = True
+        with contextlib.suppress(OSError):
+            self.far.shutdown(socket.SHUT_WR)
+
+    def _kept(self, data: bytes) -> bytes:
+        """What to send for the data, noted down while it may have to be sent again."""
+        if self.fresh:
+            self.fresh = False
+            if not SAFE.match(data):
+                data, marked = SUBMIT.subn(
+                    lambda line: line[0] + b"%s: %s\r\n" % (MARK, os.urandom(16).hex().encode()), data
+                )
+                if not marked:
+                    return data
+        elif not self.asked:
+            return data
+        self.asked += data
+        if len(self.asked) > KEPT_MOST:
+            self.asked.clear()
+        return data
+
+    async def _down(self) -> None:
+        """What the far side answers."""
+        loop = asyncio.get_running_loop()
+        readable = True
+        with contextlib.suppress(OSError):
+            while data := await loop.sock_recv(self.far, CHUNK):
+                self.asked.clear()
+                self.fresh = True
+                if readable:
+                    try:
+                        await loop.sock_sendall(self.near, data)
+                    except OSError:
+                        readable = False
 
 
 async def serve(listener: socket.socket, path: str, patience_s: float) -> None:
@@ -86,7 +156,7 @@ async def serve(listener: socket.socket, path: str, patience_s: float) -> None:
     joined: set[asyncio.Task[None]] = set()
     while True:
         near, _ = await asyncio.get_running_loop().sock_accept(listener)
-        task = asyncio.create_task(join(path, near, patience_s))
+        task = asyncio.create_task(Joint(path, near, patience_s).join())
         joined.add(task)
         task.add_done_callback(joined.discard)
 

@@ -1,11 +1,13 @@
 """The grading API: what an agent in its sandbox can ask. The URL carries the run's secret."""
 
+import logging
 import re
 from collections.abc import Awaitable, Callable, Coroutine
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar, cast
 
 from channels.db import database_sync_to_async
+from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, JsonResponse
 from django.views.decorators.csrf import csrf_exempt
 
@@ -17,6 +19,7 @@ from grading.api.waiting import submission_ended
 from grading.models import Submission
 from grading.services.submissions import SubmissionsClosed, submission_receive
 
+log = logging.getLogger(__name__)
 P = ParamSpec("P")
 T = TypeVar("T")
 LOOPBACK = re.compile(r"127\.0\.0\.1:\d{1,5}")
@@ -25,6 +28,13 @@ AsyncView = Callable[..., Coroutine[Any, Any, JsonResponse]]
 
 def _error(message: str, status: int) -> JsonResponse:
     return JsonResponse({"error": message}, status=status)
+
+
+def _away() -> JsonResponse:
+    """The gateway of the sandbox asks again for as long as it says `Retry-After`."""
+    answer = _error("The platform's database does not answer. Ask again in a moment.", 503)
+    answer["Retry-After"] = "2"
+    return answer
 
 
 def _run_of(token: str) -> Run:
@@ -66,6 +76,9 @@ def answering(*methods: str) -> Callable[[AsyncView], AsyncView]:
                 return _error(str(error), error.status)
             except SubmissionsClosed as error:
                 return _error(str(error), 409)
+            except (OperationalError, InterfaceError) as error:
+                log.warning("a request of an agent found no database: %s", error)
+                return _away()
 
         return answer
 

@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db import OperationalError
 from django.test import AsyncClient, Client
 from django.utils import timezone
 
@@ -68,6 +69,17 @@ def test_an_unknown_secret_is_not_found_and_says_which_url_to_use(client: Client
 def test_other_methods_are_refused(client: Client, method: str) -> None:
     run_row()
     assert getattr(client, method)(f"{URL}/submit").status_code == 405
+
+
+def test_without_its_database_it_says_when_to_ask_again(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    def away(**_: Any) -> Submission:
+        raise OperationalError("the database system is starting up")
+
+    run_row()
+    monkeypatch.setattr("grading.api.views.submission_receive", away)
+    answer = post(client, {"model_path": "v"})
+    assert (answer.status_code, answer["Retry-After"]) == (503, "2")
+    assert "database" in answer.json()["error"]
 
 
 def test_set_baseline_is_refused(client: Client) -> None:

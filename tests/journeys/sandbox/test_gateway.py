@@ -103,6 +103,13 @@ class TestRestart:
         assert first["headers"]["idempotency-key"] == second["headers"]["idempotency-key"]
         assert first["body"] == second["body"] != ""
 
+    def test_by_a_proxy_or_with_a_database_that_is_away(self, client: httpx.Client, upstream: Upstream) -> None:
+        for how in ("status/500", "status/502", "status/503", "away"):
+            upstream.release("answers", number=2)
+            told = client.post(f"{PREFIX}{how}/until/submit", json={}).json()
+            keys = [each["headers"]["idempotency-key"] for each in upstream.seen() if how in each["path"]]
+            assert keys == [told["headers"]["idempotency-key"]] * 3
+
     def test_before_a_get_is_invisible(self, client: httpx.Client, upstream: Upstream) -> None:
         assert client.get(f"{PREFIX}health").status_code == 200
         upstream.kill()
@@ -136,6 +143,16 @@ class TestGateway:
         with Gateway(socket=path, upstream=upstream.url, prefixes=[PREFIX]):
             assert path.is_socket()
 
+    def test_leaves_the_socket_of_the_gateway_after_it(self, upstream: Upstream, tmp_path: Path) -> None:
+        path = tmp_path / "g.sock"
+        before, after = (Gateway(socket=path, upstream=upstream.url, prefixes=[PREFIX]) for _ in range(2))
+        before.start()
+        with after:
+            before.stop()
+            with httpx.Client(transport=httpx.HTTPTransport(uds=str(path))) as client:
+                assert client.get(f"http://g{PREFIX}health").status_code == 200
+        assert not path.exists()
+
     def test_stops_with_requests_open(self, upstream: Upstream, tmp_path: Path) -> None:
         made = Gateway(socket=tmp_path / "g.sock", upstream=upstream.url, prefixes=[PREFIX])
         made.start()
@@ -146,7 +163,8 @@ class TestGateway:
             began = time.monotonic()
             made.stop()
             assert time.monotonic() - began < 15
-            assert waiting.result(10).status_code == 503
+            with pytest.raises(httpx.RemoteProtocolError):
+                waiting.result(10)
 
     def test_runs_on_its_own_with_its_token_out_of_sight(self, upstream: Upstream, tmp_path: Path) -> None:
         path = tmp_path / "g.sock"
@@ -207,6 +225,30 @@ with concurrent.futures.ThreadPoolExecutor(20) as pool:
     print(len(list(pool.map(lambda n: call("/hold/submit", b"{}"), range(20)))))
 """
         assert self.run(bench, gateway, script) == (0, "20\n")
+
+    def test_a_submission_outlives_its_gateway(self, bench: Bench, upstream: Upstream, tmp_path: Path) -> None:
+        path = tmp_path / "gateway" / "gateway.sock"
+        first, second = (Gateway(socket=path, upstream=upstream.url, prefixes=[PREFIX]) for _ in range(2))
+
+        def replace() -> None:
+            until(lambda: len(upstream.seen()) == 1, 50)
+            first.stop()
+            second.start()
+            until(lambda: len(upstream.seen()) == 2, 50)
+            upstream.release()
+
+        first.start()
+        replacing = threading.Thread(target=replace)
+        replacing.start()
+        try:
+            script = 'print(call("/hold/submit", b"{}")["length"], call("/health")["path"])'
+            assert self.run(bench, path, script) == (0, f"2 {PREFIX}health\n")
+        finally:
+            replacing.join()
+            second.stop()
+        keys = {each["headers"]["idempotency-key"] for each in upstream.seen()[:2]}
+        assert len(keys) == 1
+        assert len(upstream.seen()) == 3
 
     def test_a_refused_large_body_still_gets_its_answer(self, bench: Bench, gateway: Path) -> None:
         script = """

@@ -1,7 +1,9 @@
 """A small real server that can be killed and started again on the same port; it says what it was asked.
 
 As a program (`python upstream.py PORT FOLDER`) it serves; `Upstream` runs it so. `/hold/…` waits for the file
-`release`, `/status/N` answers N, `/large` 20 MB, anything else what it saw. Every request is appended to `seen.jsonl`.
+`release`, `/status/N` answers N, `/large` 20 MB, anything else what it saw. `/status/N/until/…` answers N, and
+`/away/until/…` as an API without its database, as often as the file `answers` says. Every request is appended to
+`seen.jsonl`.
 """
 
 import json
@@ -30,8 +32,26 @@ class Handler(BaseHTTPRequestHandler):
             seen.write(json.dumps({**told, "body": body[:200].decode()}) + "\n")
         while "/hold/" in path and not (self.folder / "release").exists():
             time.sleep(0.05)
+        if "/until/" in path and self._still():
+            self._send(
+                503 if "/away/" in path else int(path.split("/status/")[1].split("/")[0]), b"{}", own="/away/" in path
+            )
+            return
         content = bytes(20_000_000) if path.endswith("/large") else json.dumps(told).encode()
-        self.send_response(int(path.rpartition("/")[2]) if "/status/" in path else 200)
+        status = int(path.rpartition("/")[2]) if "/status/" in path and "/until/" not in path else 200
+        self._send(status, content, own=False)
+
+    def _still(self) -> bool:
+        left = int((self.folder / "answers").read_text())
+        (self.folder / "answers").write_text(str(left - 1))
+        return left > 0
+
+    def _send(self, status: int, content: bytes, *, own: bool) -> None:
+        self.send_response(status)
+        if own:
+            self.send_header("Retry-After", "2")
+        if own or "/until/" not in self.path:
+            self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(content)))
         self.end_headers()
         self.wfile.write(content)
@@ -69,8 +89,8 @@ class Upstream:
             self._process.kill()
             self._process.wait()
 
-    def release(self) -> None:
-        (self.folder / "release").touch()
+    def release(self, file: str = "release", *, number: int = 0) -> None:
+        (self.folder / file).write_text(str(number))
 
     def seen(self) -> list[dict[str, Any]]:
         path = self.folder / "seen.jsonl"

@@ -96,6 +96,73 @@ class TestConnections:
         args = ["--socket", str(tmp_path / "nobody"), "--port", "0", "--patience", "0.3", "--"]
         assert forward(*args, sys.executable, "-c", script, URL="{gateway}").stdout == "b''\n"
 
+    @pytest.mark.parametrize(
+        ("request_line", "before", "times"),
+        [
+            (b"POST /g/t/submit HTTP/1.1", b"", 2),
+            (b"GET /g/t/health HTTP/1.1", b"", 2),
+            (b"POST /provider/v1/messages HTTP/1.1", b"", 1),
+            (b"GET /g/t/health HTTP/1.1", b"HTTP/1.1 200 OK\r\n", 1),
+        ],
+    )
+    def test_are_joined_anew_when_nothing_was_answered(
+        self, tmp_path: Path, request_line: bytes, before: bytes, times: int
+    ) -> None:
+        """`before`: what is answered before the other end goes."""
+        listener = socket.socket(socket.AF_UNIX)
+        listener.bind(str(tmp_path / "s"))
+        listener.listen()
+        got: list[bytes] = []
+
+        def serve() -> None:
+            while True:
+                far, _ = listener.accept()
+                with far:
+                    text = b""
+                    while not text.endswith(b"\r\n\r\nbody"):
+                        text += far.recv(65536)
+                    got.append(text)
+                    far.sendall(before if len(got) == 1 else b"answered")
+
+        threading.Thread(target=serve, daemon=True).start()
+        script = (
+            "import os, socket, sys, time;"
+            "near = socket.create_connection(('127.0.0.1', int(os.environ['URL'].split(':')[2])));"
+            "near.sendall(sys.argv[1].encode() + b'\\r\\nHost: x\\r\\n'); time.sleep(0.1); near.sendall(b'\\r\\nbody');"
+            "print(b''.join(iter(lambda: near.recv(65536), b'')))"
+        )
+        args = ["--socket", str(tmp_path / "s"), "--port", "0", "--", sys.executable, "-c", script]
+        done = forward(*args, request_line.decode(), URL="{gateway}")
+        assert done.stdout.strip() == str(b"answered" if times == 2 else before), done.stderr
+        assert len(got) == times
+        assert len(set(got)) == 1
+        assert (b"\r\nX-Agent2-Attempt: " in got[0]) == request_line.startswith(b"POST /g")
+
+    def test_nothing_is_asked_again_for_a_client_that_left(self, tmp_path: Path) -> None:
+        listener = socket.socket(socket.AF_UNIX)
+        listener.bind(str(tmp_path / "s"))
+        listener.listen()
+        script = (
+            "import os, socket; near = socket.create_connection(('127.0.0.1', int(os.environ['URL'].split(':')[2])));"
+            "near.sendall(b'POST /submit HTTP/1.1\\r\\n\\r\\n'); input(); near.close(); input()"
+        )
+        command = [sys.executable, "-I", str(FORWARDER_SOURCE), "--socket", str(tmp_path / "s"), "--port", "0", "--"]
+        process = subprocess.Popen(
+            [*command, sys.executable, "-c", script], stdin=subprocess.PIPE, env={**os.environ, "URL": "{gateway}"}
+        )
+        with process, listener:
+            far, _ = listener.accept()
+            assert far.recv(65536).startswith(b"POST /submit")
+            assert process.stdin is not None
+            process.stdin.write(b"\n")
+            process.stdin.flush()
+            assert far.recv(65536) == b""
+            far.close()
+            listener.settimeout(1)
+            with pytest.raises(TimeoutError):
+                listener.accept()
+            process.stdin.close()
+
     def test_long_paths(self, tmp_path: Path) -> None:
         folder = tmp_path / ("x" * 120)
         folder.mkdir()
