@@ -10,6 +10,7 @@ from django.utils.module_loading import import_string
 
 from benchmark.gateway.routes import Route
 from benchmark.models import Run
+from benchmark.sandbox.contract import Running
 
 
 class GradingRoom(Protocol):
@@ -47,8 +48,8 @@ class GradingRoom(Protocol):
 class LiveRecording(Protocol):
     """A recording under way."""
 
-    def follow(self, root_pid: int | None) -> None:
-        """The agent was started; its oldest process on this host, None: not known."""
+    def follow(self, running: Running) -> None:
+        """The agent was started."""
         ...
 
     def leave(self) -> None:

@@ -70,12 +70,26 @@ class Exit:
     """`memory`, `disk`, `processes`, or None."""
 
 
+@dataclass(frozen=True)
+class Usage:
+    """What everything inside uses together, as whoever isolates it counts. None is unknown."""
+
+    cpu_s: float | None = None
+    """Core-seconds since the start."""
+    memory_bytes: int | None = None
+    processes: int | None = None
+
+
 class Running(Protocol):
     """A started command."""
 
     @property
     def root_pid(self) -> int | None:
         """The ancestor of everything inside, on this host; None where it is not known."""
+        ...
+
+    def usage(self) -> Usage | None:
+        """What it uses now; None: nobody counts for us, so look at the processes below `root_pid`."""
         ...
 
     def wait(self, timeout_s: float) -> Exit | None:

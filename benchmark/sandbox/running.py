@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from pathlib import Path
 
-from benchmark.sandbox.contract import Exit
+from benchmark.sandbox.contract import Exit, Usage
 from benchmark.sandbox.limits import LimitWatch
 
 TICK_S = 0.5
@@ -27,6 +27,9 @@ class WatchedRunning(ABC):
     def root_pid(self) -> int | None:
         """The ancestor of everything inside, on this host."""
         return self._watch.root.pid if self._watch.root is not None else None
+
+    def usage(self) -> Usage | None:
+        return None
 
     @abstractmethod
     def _ended_within(self, seconds: float) -> bool:

@@ -110,7 +110,7 @@ def _session(prepared: Prepared, spec: Spec, recording: LiveRecording, watch: Wa
         raise RunEnded(RunState.FAILED, "worker_lost", "Its worker was lost, and then its container.")
     left = False
     try:
-        recording.follow(running.root_pid)
+        recording.follow(running)
         return watch.until_end(running)
     except RunEnded as end:
         left = end.code == "worker_stopped" and running.leave() and run_leave(watch.hold)

@@ -12,6 +12,7 @@ from pathlib import Path
 from django.db import DatabaseError, close_old_connections, connection
 
 from benchmark.models import Run
+from benchmark.sandbox.contract import Running
 from traces.models import Recording
 from traces.services.recording_live import LogTail
 from traces.services.recording_sealing import recording_seal, ring
@@ -51,10 +52,10 @@ class LiveRecording:
     _sampler: Sampler | None = None
     _left: bool = False
 
-    def follow(self, root_pid: int | None) -> None:
-        """The agent was started; `root_pid` is the ancestor of everything inside, where it is known."""
+    def follow(self, running: Running) -> None:
+        """The agent was started."""
         if self._sampler is not None:
-            self._sampler.root_pid = root_pid
+            self._sampler.running = running
 
     def leave(self) -> None:
         """Another worker goes on recording: nothing is sealed at the end of this one."""

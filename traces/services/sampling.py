@@ -1,4 +1,4 @@
-"""What a run's sandbox uses: by its control group where it has one of its own, else by its processes."""
+"""What a run's sandbox uses: as its engine counts, else by its control group, else by its processes."""
 
 import contextlib
 import time
@@ -9,6 +9,7 @@ from typing import Any
 import psutil
 from django.utils import timezone
 
+from benchmark.sandbox.contract import Running
 from benchmark.sandbox.disk import tree_bytes
 from benchmark.services.gpus import gpus
 from traces.models import ResourceSample
@@ -20,11 +21,11 @@ CGROUP_ROOT = Path("/sys/fs/cgroup")
 
 @dataclass
 class Sampler:
-    """`take` stores one look. `root_pid`: the ancestor of everything inside, on this host."""
+    """`take` stores one look. `running`: None before the agent was started."""
 
     run_id: int
     workspace: Path
-    root_pid: int | None = None
+    running: Running | None = None
     _cpu: dict[object, float] = field(default_factory=dict)
     _at: float = 0.0
     _disk: int | None = None
@@ -38,14 +39,20 @@ class Sampler:
         )
 
     def _used(self) -> dict[str, Any]:
-        if self.root_pid is None:
+        if self.running is None:
             return {}
+        if (told := self.running.usage()) is not None:
+            cpus = None if told.cpu_s is None else self._cores({"engine": told.cpu_s})
+            return {"processes": told.processes, "memory_bytes": told.memory_bytes, "cpus": cpus}
+        return {} if (pid := self.running.root_pid) is None else self._looked_at(pid)
+
+    def _looked_at(self, pid: int) -> dict[str, Any]:
         try:
-            root = psutil.Process(self.root_pid)
+            root = psutil.Process(pid)
             family = [root, *root.children(recursive=True)]
         except psutil.Error:
             return {}
-        group = own_group(self.root_pid)
+        group = own_group(pid)
         memory = _number(group / "memory.current") if group else None
         spent = {group: cpu_of_group(group)} if group and (group / "cpu.stat").exists() else _cpu_of(family)
         return {

@@ -165,8 +165,7 @@ def test_a_whole_recording_in_its_thread(
     monkeypatch.setattr(recording_module, "LOOK_S", 0.1)
     with Recorder().recording(
         run.pk, log_path=log_path(run), workspace=run_folder(run) / "workspace", secrets=(token,)
-    ) as live:
-        live.follow(None)
+    ):
         written(run, *LINES)
         deadline = time.monotonic() + 10
         while not (_all_seen(run) and ResourceSample.objects.filter(run=run).exists()) and time.monotonic() < deadline:
@@ -186,6 +185,6 @@ def _all_seen(run: Run) -> bool:
 
 def test_faults_of_the_recorder_do_not_reach_the_run(run: Run, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.ERROR)
-    with Recorder().recording(2**40, log_path=log_path(run), workspace=log_path(run)) as live:
-        live.follow(None)
+    with Recorder().recording(2**40, log_path=log_path(run), workspace=log_path(run)):
+        pass
     assert "is not recorded further" in caplog.text

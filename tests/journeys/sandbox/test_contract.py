@@ -6,9 +6,9 @@ from pathlib import Path, PurePosixPath
 import psutil
 import pytest
 
-from benchmark.sandbox.contract import Exit, Limits, Mount, SandboxFault
+from benchmark.sandbox.contract import Exit, Limits, Mount, SandboxFault, Usage
 
-from .conftest import ALL, Bench, until
+from .conftest import ALL, DOCKER, Bench, until
 
 MIB = 1 << 20
 
@@ -162,3 +162,19 @@ class TestEverySandbox:
 
     def test_says_how_limits_are_enforced(self, bench: Bench) -> None:
         assert set(bench.sandbox.means()) == {"memory", "processes", "cpus", "disk"}
+
+
+@pytest.mark.parametrize("sandbox", [DOCKER], indirect=True)
+def test_the_engine_counts_what_a_container_uses(bench: Bench) -> None:
+    """Where the worker sees no process of it: in a container beside it."""
+    running = bench.start(
+        "python3 -c \"held = b'x' * (64 << 20); print('held', flush=True)\nwhile True: pass\" & sleep 100"
+    )
+    until(lambda: "held" in bench.output(), 60)
+    until(lambda: (told := running.usage()) is not None and (told.cpu_s or 0) > 0.5, 60)
+    told = running.usage()
+    assert told is not None
+    assert (told.memory_bytes or 0) > 64 << 20
+    assert (told.processes or 0) >= 3
+    running.stop(0)
+    assert running.usage() == Usage()

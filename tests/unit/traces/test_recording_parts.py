@@ -3,11 +3,13 @@
 import os
 import time
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
 from benchmark.models import secret_hash, secret_new
+from benchmark.sandbox.contract import Running, Usage
 from benchmark.services.gpus import gpus_told
 from traces.services import sampling
 from traces.services.label_process import LabellerFailed, label_apart
@@ -116,8 +118,13 @@ def test_gpus_as_nvidia_smi_tells_them() -> None:
     assert (second["percent"], second["watts"], second["memory_bytes"]) == (None, None, 3 << 20)
 
 
+def known(pid: int | None = None, told: Usage | None = None) -> Running:
+    """A command of which only these are known."""
+    return cast(Running, SimpleNamespace(root_pid=pid, usage=lambda: told))
+
+
 def test_this_process_is_measured(tmp_path: Path) -> None:
-    sampler = Sampler(1, tmp_path, root_pid=os.getpid())
+    sampler = Sampler(1, tmp_path, known(os.getpid()))
     first = sampler._used()
     began = time.process_time()
     while time.process_time() - began < 0.2:
@@ -130,10 +137,20 @@ def test_this_process_is_measured(tmp_path: Path) -> None:
 
 
 def test_a_process_that_is_gone_is_unknown_not_zero(tmp_path: Path) -> None:
-    assert Sampler(1, tmp_path, root_pid=2**22 + 1)._used() == {}
+    assert Sampler(1, tmp_path, known(2**22 + 1))._used() == {}
+    assert Sampler(1, tmp_path, known())._used() == {}
     assert Sampler(1, tmp_path)._used() == {}
+    assert Sampler(1, tmp_path, known(told=Usage()))._used()["memory_bytes"] is None
     assert own_group(os.getpid()) is None
     assert own_group(2**22 + 1) is None
+
+
+def test_what_an_engine_counts_is_taken_over_what_is_seen(tmp_path: Path) -> None:
+    sampler = Sampler(1, tmp_path, known(os.getpid(), Usage(cpu_s=10.0, memory_bytes=5, processes=2)))
+    assert sampler._used() == {"processes": 2, "memory_bytes": 5, "cpus": None}
+    sampler._at -= 4
+    sampler.running = known(os.getpid(), Usage(cpu_s=16.0, memory_bytes=6, processes=3))
+    assert sampler._used()["cpus"] == pytest.approx(1.5, rel=0.01)
 
 
 def test_the_counters_of_a_control_group(tmp_path: Path) -> None:
