@@ -15,7 +15,7 @@ urlpatterns = [
     path("submissions/<int:number>/records/", run_tabs.run_records, name="run-records"),
     path("cite.bib", run_files.run_bibtex, name="run-bibtex"),
     re_path(
-        r"^trace/(?P<key>[0-9a-f]{32})/whole\.(?P<form>jsonl|atif\.json)$",
+        r"^trace/(?P<key>[0-9a-f]{32})/whole\.(?P<form>jsonl|atif\.json|log)$",
         run_files.run_trace_file,
         name="run-trace-file",
     ),

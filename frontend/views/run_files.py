@@ -14,23 +14,33 @@ from frontend.run_page import run_page
 from traces.export.atif import atif
 from traces.export.jsonl import jsonl
 from traces.models import Trace
+from traces.storage.files import read_part
 
 PIECE = 1 << 18
-"""Characters that are sent at once."""
-FORMATS: dict[str, tuple[Callable[[Trace], Iterator[str]], str]] = {
+"""Bytes that are sent at once."""
+
+
+def log(trace: Trace) -> Iterator[bytes]:
+    """The stored transcript: for a run made here the agent's stdout and stderr, secrets masked. Raises: OSError."""
+    for start in range(0, trace.transcript_bytes, PIECE):
+        yield read_part(trace.folder / "transcript", start, min(PIECE, trace.transcript_bytes - start))
+
+
+FORMATS: dict[str, tuple[Callable[[Trace], Iterator[str] | Iterator[bytes]], str]] = {
     "jsonl": (jsonl, "application/x-ndjson"),
     "atif.json": (atif, "application/json"),
+    "log": (log, "text/plain"),
 }
 
 
 @require_safe
 def run_trace_file(request: HttpRequest, slug: str, key: str, form: str) -> HttpResponseBase:
-    """One whole transcript as JSON lines or as ATIF. Memory is a piece of it."""
+    """One whole transcript as JSON lines, as ATIF, or as it is stored. Memory is a piece of it."""
     trace = get_object_or_404(Trace.objects.select_related("run"), run=run_seen(request, slug), key=key)
     write, kind = FORMATS[form]
     pieces = _pieces(write(trace))
     try:
-        first = next(pieces, "")
+        first = next(pieces, b"")
     except OSError:
         return HttpResponse("The transcript’s files are not on this machine.", status=503, content_type="text/plain")
     disposition = {"Content-Disposition": f'attachment; filename="{slug}-{trace.pk}.{form}"'}
@@ -38,26 +48,26 @@ def run_trace_file(request: HttpRequest, slug: str, key: str, form: str) -> Http
     return StreamingHttpResponse(body, content_type=f"{kind}; charset=utf-8", headers=disposition)
 
 
-def _pieces(lines: Iterator[str]) -> Iterator[str]:
-    held: list[str] = []
+def _pieces(lines: Iterator[str] | Iterator[bytes]) -> Iterator[bytes]:
+    held: list[bytes] = []
     size = 0
     for line in lines:
-        held.append(line)
-        size += len(line)
+        held.append(line.encode() if isinstance(line, str) else line)
+        size += len(held[-1])
         if size >= PIECE:
-            yield "".join(held)
+            yield b"".join(held)
             held, size = [], 0
-    yield "".join(held)
+    yield b"".join(held)
 
 
-def _now(first: str, rest: Iterator[str]) -> Iterator[str]:
+def _now(first: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
     yield first
     yield from rest
 
 
-async def _later(first: str, rest: Iterator[str]) -> AsyncIterator[str]:
+async def _later(first: bytes, rest: Iterator[bytes]) -> AsyncIterator[bytes]:
     """Piece by piece: a synchronous iterator would be read to its end before the first byte is sent."""
-    piece: str | None = first
+    piece: bytes | None = first
     while piece is not None:
         yield piece
         piece = await sync_to_async(lambda: next(rest, None))()

@@ -12,7 +12,7 @@ from django.db import DatabaseError
 from benchmark.models import Run
 from traces.models import Recording, Trace
 from traces.services.ingest import OutOfOrder, TraceIngest, trace_open
-from traces.services.recording_times import last_offset, times_path
+from traces.services.recording_times import last_offset, times_append, times_path
 
 log = logging.getLogger(__name__)
 BLOCK = 1 << 20
@@ -52,8 +52,7 @@ class LogTail:
         if self._timed is None:
             self._timed = last_offset(times_path(self.run))
         if fresh and self.offset > self._timed:
-            with times_path(self.run).open("ab") as times:
-                times.write(f"{self.offset} {self.lines} {time.time():.3f}\n".encode())
+            times_append(self.run, self.offset, self.lines)
         return fresh
 
     @property

@@ -16,6 +16,7 @@ from benchmark.services.queueing import job_send
 from benchmark.services.workspace import run_folder
 from traces.models import Recording
 from traces.models.recording import ATTEMPTS
+from traces.services.carrying import NotCarried
 from traces.services.ingest import TraceIngest, file_digest
 from traces.services.labels import labels_again
 from traces.services.recording_live import BLOCK, NAME, LogTail, live_trace
@@ -98,6 +99,10 @@ def recording_ingest(run_id: int) -> bool:
     try:
         _ingest(recording)
         Recording.objects.filter(pk=recording.pk, lease=lease).update(ingested_at=timezone.now())
+    except NotCarried:
+        # The web server is away, which is not this log's fault.
+        Recording.objects.filter(pk=recording.pk, lease=lease).update(attempts=F("attempts") - 1)
+        raise
     finally:
         Recording.objects.filter(pk=recording.pk, lease=lease).update(lease="")
     labels_again(recording.run)

@@ -1,5 +1,6 @@
 """When the log's lines arrived: a line of `bytes lines epoch-seconds` for each look at it that found something new."""
 
+import time
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -8,10 +9,21 @@ from pathlib import Path
 from django.conf import settings
 
 from benchmark.models import Run
+from traces.storage import files
 
 
 def times_path(run: Run) -> Path:
     return Path(settings.TRACES_DIR) / "times" / run.slug
+
+
+def times_append(run: Run, size: int, lines: int) -> None:
+    """That much had arrived by now. Raises: OSError."""
+    path, line = times_path(run), f"{size} {lines} {time.time():.3f}\n".encode()
+    with path.open("ab") as times:
+        start = times.tell()
+        times.write(line)
+    if files.carried is not None:
+        files.carried(path, start, line)
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from traces.services.ingest import trace_import
 
 PLAIN = {
     "^(?P<name>[a-z-]+)/table\\.(?P<ending>csv|tex)$": "{name}/table.csv",
-    "^trace/(?P<key>[0-9a-f]{32})/whole\\.(?P<form>jsonl|atif\\.json)$": "trace/{key}/whole.jsonl",
+    "^trace/(?P<key>[0-9a-f]{32})/whole\\.(?P<form>jsonl|atif\\.json|log)$": "trace/{key}/whole.jsonl",
 }
 """Addresses for those routes that are expressions."""
 

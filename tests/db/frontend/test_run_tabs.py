@@ -204,7 +204,7 @@ def test_a_run_without_anything_has_every_tab(anonymous: Client) -> None:
         text(anonymous, run, part)
 
 
-@pytest.mark.parametrize("form", ["jsonl", "atif.json"])
+@pytest.mark.parametrize("form", ["jsonl", "atif.json", "log"])
 def test_transcripts_that_are_not_here_say_so(anonymous: Client, form: str) -> None:
     run = story_row([1.0])
     trace = Trace.objects.create(run=run, name="log", event_count=1)
@@ -213,6 +213,17 @@ def test_transcripts_that_are_not_here_say_so(anonymous: Client, form: str) -> N
     other = story_row([1.0])
     text(anonymous, other, link, status=404)
     assert link in text(anonymous, run, "artifacts/")
+
+
+def test_the_log_comes_as_it_is_stored(anonymous: Client, settings: Any, tmp_path: Path) -> None:
+    settings.TRACES_DIR = tmp_path
+    run, printed = story_row([1.0]), b"\xff\x1b[1mbold\x1b[0m\n" * 40_000
+    trace = Trace.objects.create(run=run, name="agent.log", event_count=1, transcript_bytes=len(printed))
+    trace.folder.mkdir(parents=True)
+    (trace.folder / "transcript").write_bytes(printed + b"not yet committed")
+    answer = anonymous.get(f"/runs/{run.slug}/trace/{trace.key}/whole.log")
+    assert b"".join(answer) == printed
+    assert answer["Content-Disposition"].startswith("attachment;")
 
 
 def test_an_unknown_piece_is_refused(anonymous: Client) -> None:

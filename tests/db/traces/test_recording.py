@@ -13,11 +13,13 @@ from benchmark.services.workspace import run_folder
 from tests.support.rows import run_row
 from traces.models import Event, Recording, ResourceSample, Trace, TraceState
 from traces.services import recording as recording_module
+from traces.services.carrying import NotCarried
 from traces.services.ingest import trace_import
 from traces.services.recording import Recorder
 from traces.services.recording_live import LogTail
 from traces.services.recording_sealing import log_path, recording_ingest, recording_seal, recordings_mend
 from traces.services.recording_times import log_times, times_path
+from traces.storage import files
 
 pytestmark = pytest.mark.django_db(transaction=True)
 LINES: list[dict[str, Any]] = [
@@ -149,6 +151,35 @@ def test_a_job_delivered_twice_reads_once_and_a_failing_one_is_tried_three_times
         with pytest.raises(OSError, match="No such file"):
             recording_ingest(run.pk)
     assert not recording_ingest(run.pk)
+
+
+def test_a_web_server_that_is_away_costs_no_try(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    written(run, *LINES)
+    recording_seal(run, log_path(run), token_hash="")
+
+    def away(path: Path, offset: int, data: bytes) -> None:
+        raise NotCarried("nobody answers")
+
+    monkeypatch.setattr(files, "carried", away)
+    for _ in range(5):
+        with pytest.raises(NotCarried):
+            recording_ingest(run.pk)
+    carried: dict[str, bytes] = {}
+    monkeypatch.setattr(files, "carried", lambda path, offset, data: carried.update({path.name: data}))
+    assert recording_ingest(run.pk)
+    assert carried["transcript"] == log_path(run).read_bytes()
+
+
+def test_when_lines_came_travels_as_well(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    carried: list[tuple[Path, int, bytes]] = []
+    monkeypatch.setattr(files, "carried", lambda *told: carried.append(told))
+    tail = LogTail(run, log_path(run), ())
+    for line in LINES[:2]:
+        written(run, line)
+        assert tail.read()
+    first, second = (each for each in carried if each[0] == times_path(run))
+    assert (first[1], second[1]) == (0, len(first[2]))
+    assert first[2] + second[2] == times_path(run).read_bytes()
 
 
 def test_a_run_without_a_folder_does_not_stay_in_the_sweep(run: Run, sent: list[Any]) -> None:
