@@ -5,23 +5,21 @@ dropped. Requests that are out when a budget is used up may go over it, at most 
 """
 
 import asyncio
-import contextlib
-import json
 import re
 import time
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from typing import Any
-from urllib.parse import parse_qsl, urlencode
 
 import httpx
 
-from benchmark.gateway.answers import AnswerReader, error_text
+from benchmark.gateway.answers import AnswerReader
 from benchmark.gateway.asgi import Scope, Send
+from benchmark.gateway.asked import Asked, Refused, asked_of
 from benchmark.gateway.exchange import Exchange
-from benchmark.gateway.ledger import Kind, Ledger
-from benchmark.gateway.providers import Endpoint, Provider, endpoint_of, model_allowed, model_of, refusal
-from benchmark.gateway.trouble import NOT_AGAIN, kind_of
+from benchmark.gateway.ledger import Ledger
+from benchmark.gateway.providers import Endpoint, Provider, endpoint_of
+from benchmark.gateway.refusing import refusal_read, refuse, refuse_as_provider
+from benchmark.gateway.trouble import kind_of
 from benchmark.gateway.usage import Usage
 
 PREFIX = "/provider/"
@@ -30,7 +28,6 @@ AT_ONCE = 16
 """Requests of one run that may wait for its provider at the same time; further ones wait here."""
 READ_S = 600.0
 LINGER_S = 2.0
-ERROR_BYTES = 1 << 20
 PLAIN = re.compile(r"[A-Za-z0-9._:/-]+")
 REQUEST_HEADERS = re.compile(
     r"accept|content-type|user-agent|anthropic-(version|beta)|openai-beta|originator|session[-_]id|conversation[-_]id"
@@ -39,25 +36,6 @@ REQUEST_HEADERS = re.compile(
 RESPONSE_HEADERS = re.compile(
     r"content-type|retry-after(-ms)?|x-should-retry|(x-)?request-id|anthropic-ratelimit-[a-z-]+|x-ratelimit-[a-z-]+"
 )
-
-
-class Refused(Exception):
-    """The request does not go out; `again` is whether the client may try once more."""
-
-    def __init__(self, status: int, kind: str, message: str) -> None:
-        super().__init__(message)
-        self.status, self.kind = status, kind
-
-
-@dataclass(frozen=True)
-class Asked:
-    """A request that may go out."""
-
-    endpoint: Endpoint
-    path: str
-    query: str
-    model: str
-    body: bytes
 
 
 class ProviderRoute:
@@ -97,7 +75,8 @@ class ProviderRoute:
                 await self._through(scope, asked, send, entry)
         except Refused as refused:
             self.ledger.write(**entry, path=scope["path"], status=refused.status, error=str(refused))
-            await self._refuse(send, refused.status, refused.kind, str(refused), again=False)
+            dialect = self.provider.dialect
+            await refuse(send, dialect, refused.status, refused.kind, str(refused), again=False)
 
     def _endpoint(self, method: str, path: str) -> Endpoint | None:
         rest = path.removeprefix(self._prefix)
@@ -110,12 +89,7 @@ class ProviderRoute:
         path = bytes(scope["raw_path"]).decode().removeprefix(self._prefix)
         endpoint = endpoint_of(self.provider.dialect, scope["method"], path)
         assert endpoint is not None, "the route accepted it"
-        told = _object(body) if scope["method"] == "POST" else {}
-        model = model_of(endpoint, path, told)
-        if scope["method"] == "POST" and not model_allowed(model, self.models):
-            known = ", ".join(self.models)
-            raise Refused(403, "permission_error", f"This run's driver is {known}; {model[:80]!r} may not be asked.")
-        return Asked(endpoint, path, _query(scope["query_string"]), model, _telling_usage(path, told, body))
+        return asked_of(endpoint, path, scope["query_string"], body, self.models)
 
     def _afford(self, endpoint: Endpoint) -> None:
         """Asked when the request has its place: while it waited, others may have used up the rest. Raises: Refused."""
@@ -175,51 +149,21 @@ class ProviderRoute:
         self.ledger.write(**entry, **({"error": error or exchange.broken} if error or exchange.broken else {}))
 
     async def _failed(self, response: httpx.Response, asked: Asked, send: Send, entry: dict[str, Any]) -> None:
-        """An HTTP error: passed on, except what it says about the platform's own key."""
-        text = await _short(response)
-        with contextlib.suppress(ValueError):
-            told = json.loads(text)
-            text = error_text(told.get("error", told)) if isinstance(told, dict) else text
-        text = text.replace(self.provider.key, "•••") if self.provider.key else text
-        kind = kind_of(response.status_code, text)
+        """An HTTP error."""
+        kind, text = await refusal_read(response, self.provider)
         if asked.endpoint.read is not None:
             self.ledger.failed(kind, f"HTTP {response.status_code}: {text}", model=asked.model)
         self.ledger.write(**entry, error=text[:300])
-        message = "The provider refused the platform's key." if kind == "auth" else text[:2000]
-        await self._refuse(
-            send,
-            response.status_code,
-            "authentication_error" if kind == "auth" else ERROR_KINDS.get(response.status_code, "api_error"),
-            message,
-            again=kind not in NOT_AGAIN,
-            headers=[pair for pair in _kept(response.headers) if pair[0] not in (b"content-type", b"x-should-retry")],
-        )
+        headers = _kept(response.headers)
+        await refuse_as_provider(send, self.provider.dialect, response.status_code, kind, text, headers=headers)
 
     async def _unreached(self, asked: Asked, send: Send, error: Exception, entry: dict[str, Any]) -> None:
         detail = f"{type(error).__name__}: {error}"
         if asked.endpoint.read is not None:
             self.ledger.failed("unreachable", detail, model=asked.model)
         self.ledger.write(**entry, status=502, error=detail[:300])
-        await self._refuse(send, 502, "api_error", "The provider cannot be reached.", again=True)
-
-    async def _refuse(
-        self,
-        send: Send,
-        status: int,
-        kind: str,
-        message: str,
-        *,
-        again: bool,
-        headers: Iterable[tuple[bytes, bytes]] = (),
-    ) -> None:
-        body = json.dumps(refusal(self.provider.dialect, status, kind, message)).encode()
-        own = [
-            (b"content-type", b"application/json"),
-            (b"content-length", str(len(body)).encode()),
-            (b"x-should-retry", b"true" if again else b"false"),
-        ]
-        await send({"type": "http.response.start", "status": status, "headers": [*own, *headers]})
-        await send({"type": "http.response.body", "body": body})
+        message = "The provider cannot be reached."
+        await refuse(send, self.provider.dialect, 502, "api_error", message, again=True)
 
     def _request(self, scope: Scope, asked: Asked) -> httpx.Request:
         headers = [pair for pair in scope["headers"] if REQUEST_HEADERS.fullmatch(pair[0].decode("latin-1"))]
@@ -228,58 +172,9 @@ class ProviderRoute:
         return self._client.build_request(scope["method"], url, headers=headers, content=asked.body or None)
 
 
-ERROR_KINDS = {
-    400: "invalid_request_error",
-    404: "not_found_error",
-    413: "request_too_large",
-    429: "rate_limit_error",
-    529: "overloaded_error",
-}
-
-
-def _object(body: bytes) -> dict[str, Any]:
-    """Raises: Refused: no JSON object."""
-    try:
-        told = json.loads(body)
-    except (ValueError, RecursionError):
-        told = None
-    if not isinstance(told, dict):
-        raise Refused(400, "invalid_request_error", "The body must be a JSON object.")
-    return told
-
-
-def _telling_usage(path: str, told: dict[str, Any], body: bytes) -> bytes:
-    """A stream of Chat Completions tells its usage only when it is asked to."""
-    if not path.endswith("/chat/completions") or not told.get("stream"):
-        return body
-    options = told.get("stream_options")
-    if isinstance(options, dict) and options.get("include_usage"):
-        return body
-    return json.dumps(
-        told | {"stream_options": {**(options if isinstance(options, dict) else {}), "include_usage": True}}
-    ).encode()
-
-
-def _query(raw: bytes) -> str:
-    """Without credentials, which Gemini's clients may put there."""
-    return urlencode([(name, value) for name, value in parse_qsl(raw.decode("latin-1")) if name != "key"])
-
-
 def _kept(headers: httpx.Headers) -> list[tuple[bytes, bytes]]:
     lower = [(name.lower(), value) for name, value in headers.raw]
     return [pair for pair in lower if RESPONSE_HEADERS.fullmatch(pair[0].decode("latin-1"))]
-
-
-async def _short(response: httpx.Response) -> str:
-    """The beginning of an error's body; what breaks off is told as far as it came."""
-    data = bytearray()
-    with contextlib.suppress(httpx.HTTPError):
-        async for chunk in response.aiter_raw():
-            data += chunk
-            if len(data) > ERROR_BYTES:
-                break
-    await response.aclose()
-    return data[:ERROR_BYTES].decode("utf-8", "replace")
 
 
 def _uncounted(_message: Mapping[str, Any], before: Usage | None) -> Usage | None:
@@ -292,6 +187,3 @@ def _told(usage: Usage | None) -> dict[str, int] | None:
 
 def _ms(began: float) -> float:
     return round((time.monotonic() - began) * 1000, 1)
-
-
-__all__ = ["PREFIX", "Kind", "ProviderRoute", "Refused"]

@@ -68,13 +68,10 @@ def endpoint_of(dialect: Dialect, method: str, path: str) -> Endpoint | None:
     return next((each for each in ENDPOINTS[dialect] if each.method == method and each.path.fullmatch(path)), None)
 
 
-def model_of(endpoint: Endpoint, path: str, body: Any) -> str:
-    """The model that a request names, in its path or in its body; empty where it names none."""
+def model_of(endpoint: Endpoint, path: str, named: str) -> str:
+    """The model that a request names: in its path, or else as `named` in its body."""
     found = endpoint.path.fullmatch(path)
-    if found and found.re.groups and endpoint.method == "POST":
-        return found[1]
-    named = body.get("model") if isinstance(body, Mapping) else None
-    return named if isinstance(named, str) else ""
+    return found[1] if found and found.re.groups and endpoint.method == "POST" else named
 
 
 def model_allowed(model: str, patterns: tuple[str, ...]) -> bool:
