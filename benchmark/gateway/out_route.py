@@ -5,7 +5,7 @@ their host is allowed too, so that clients which are given this address as their
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 
 import httpx
 
@@ -69,30 +69,38 @@ class OutRoute:
             self.ledger.write(**entry, status=502, error=f"{type(error).__name__}: {error}"[:300])
             await answer_json(send, 502, f"{host} cannot be reached.")
             return
+        told = {"status": response.status_code, "bytes_out": 0}
         try:
-            sent = await self._pass_on(scope, response, send)
+            told["bytes_out"] = await self._pass_on(scope, response, send)
+        except httpx.HTTPError as error:
+            entry["error"] = f"{type(error).__name__}: {error}"[:300]
         finally:
             await response.aclose()
-        self.ledger.write(**entry, status=response.status_code, bytes_out=sent)
+            self.ledger.write(**entry, **told)
 
     async def _pass_on(self, scope: Scope, response: httpx.Response, send: Send) -> int:
-        """Returns the bytes of the body. What breaks off is left without an end."""
+        """Returns the bytes of the body. What breaks off is left without an end. Raises: httpx.HTTPError."""
         here = b"http://" + dict(scope["headers"]).get(b"host", b"127.0.0.1") + PREFIX.encode()
         same = here + response.request.url.netloc
         headers = [(name.lower(), value) for name, value in response.headers.raw if name.lower() not in KEPT_BACK]
         headers = [(name, self._place(value, here, same) if name == b"location" else value) for name, value in headers]
         length = response.headers.get("content-length", "")
         index = INDEX.match(response.headers.get("content-type", "")) and scope["method"] == "GET"
-        if index and (not length.isdigit() or int(length) <= INDEX_BYTES):
-            text = ROOTED.sub(rb"\1" + same + b"/", self._links.sub(here + rb"\1", await response.aread()))
+        plain = "content-encoding" not in response.headers
+        pieces, page, whole = response.aiter_raw(), b"", False
+        if index and plain and (not length.isdigit() or int(length) <= INDEX_BYTES):
+            page, whole = await _begun(pieces)
+        if whole:
+            text = ROOTED.sub(rb"\1" + same + b"/", self._links.sub(here + rb"\1", page))
             headers = [pair for pair in headers if pair[0] not in (b"content-length", b"etag")]
             headers.append((b"content-length", str(len(text)).encode()))
             await send({"type": "http.response.start", "status": response.status_code, "headers": headers})
             await send({"type": "http.response.body", "body": text})
             return len(text)
-        sent = 0
+        sent = len(page)
         await send({"type": "http.response.start", "status": response.status_code, "headers": headers})
-        async for chunk in response.aiter_raw():
+        await send({"type": "http.response.body", "body": page, "more_body": True})
+        async for chunk in pieces:
             sent += len(chunk)
             await send({"type": "http.response.body", "body": chunk, "more_body": True})
         await send({"type": "http.response.body", "body": b""})
@@ -103,3 +111,13 @@ class OutRoute:
         if location.startswith(b"/") and not location.startswith(b"//"):
             return same + location
         return self._links.sub(here + rb"\1", location + b"#").removesuffix(b"#")
+
+
+async def _begun(pieces: AsyncIterator[bytes]) -> tuple[bytes, bool]:
+    """What came up to the largest page's size, and whether that is all."""
+    data = bytearray()
+    async for chunk in pieces:
+        data += chunk
+        if len(data) > INDEX_BYTES:
+            return bytes(data), False
+    return bytes(data), True

@@ -1,5 +1,6 @@
 """The allow-list's route: hosts and methods, redirects and links that lead back, against a real small index."""
 
+import json
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -16,7 +17,10 @@ from benchmark.services.out_hosts import BadAllowList, hosts_allowed
 
 
 class Index(BaseHTTPRequestHandler):
-    """`/simple/` links to itself, by an address, by a root path, and elsewhere; `/moved` and `/away` redirect."""
+    """`/simple/` links to itself, by an address, by a root path, and elsewhere; `/moved` and `/away` redirect.
+
+    `/endless/` is the same without its length, `/broken.whl` ends too early.
+    """
 
     seen: list[dict[str, str]]
     address: str
@@ -31,11 +35,13 @@ class Index(BaseHTTPRequestHandler):
             self.end_headers()
             return
         page = f'<a href="http://{self.address}/file.whl#sha256=1"></a><a href="/root.whl"></a><a href="http://other.org/f">'
-        content = page.encode() if self.path == "/simple/" else b"\x00http://" + self.address.encode() + b"/raw"
+        is_page = self.path in ("/simple/", "/endless/")
+        content = page.encode() if is_page else b"\x00http://" + self.address.encode() + b"/raw"
         self.send_response(200)
-        self.send_header("Content-Type", "text/html" if self.path == "/simple/" else "application/octet-stream")
+        self.send_header("Content-Type", "text/html" if is_page else "application/octet-stream")
         self.send_header("Set-Cookie", "a=b")
-        self.send_header("Content-Length", str(len(content)))
+        if self.path != "/endless/":
+            self.send_header("Content-Length", str(len(content) + (self.path == "/broken.whl")))
         self.end_headers()
         self.wfile.write(content)
 
@@ -81,6 +87,23 @@ def test_redirects_lead_back_and_files_are_left_as_they_are(client: httpx.Client
     assert client.get(f"/out/{index.address}/rooted").headers["location"] == f"{here}/file.whl"
     assert client.get(f"/out/{index.address}/away").headers["location"] == "http://other.org/f"
     assert client.get(f"/out/{index.address}/file.whl").content.endswith(b"/raw")
+
+
+def test_a_page_too_large_to_rewrite_is_passed_on_as_it_comes(
+    client: httpx.Client, index: type[Index], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("benchmark.gateway.out_route.INDEX_BYTES", 9)
+    text = client.get(f"/out/{index.address}/endless/").text
+    assert f'href="http://{index.address}/file.whl' in text
+    assert text.endswith('other.org/f">')
+
+
+def test_a_page_that_breaks_off_is_in_the_log(client: httpx.Client, index: type[Index], tmp_path: Path) -> None:
+    with pytest.raises(httpx.RemoteProtocolError):
+        client.get(f"/out/{index.address}/broken.whl")
+    told = json.loads((tmp_path / "log").read_text().splitlines()[-1])
+    assert (told["status"], told["path"]) == (200, "/broken.whl")
+    assert "RemoteProtocolError" in told["error"]
 
 
 def test_other_hosts_and_methods_are_refused(client: httpx.Client, index: type[Index]) -> None:
