@@ -7,8 +7,12 @@ from benchmark.models import HELD, Run, RunState
 
 
 def runs_by_turn(most: int = 20) -> QuerySet[Run]:
-    """Queued runs in the order of their turn: by how many their owner has running, then by age."""
-    held = Run.objects.filter(state__in=HELD, created_by__isnull=False, created_by=OuterRef("created_by"))
-    count = held.order_by().values("created_by").annotate(count=Count("pk")).values("count")
-    queued = Run.objects.filter(state=RunState.QUEUED).annotate(held_by_owner=Coalesce(Subquery(count), 0))
+    """Queued runs in the order of their turn: by how many their owner has running, then by age.
+
+    Runs without an owner, as commands start them, are one owner's together.
+    """
+    owned = Run.objects.annotate(owner=Coalesce("created_by", 0)).order_by()
+    held = owned.filter(state__in=HELD, owner=OuterRef("owner"))
+    count = held.values("owner").annotate(count=Count("pk")).values("count")
+    queued = owned.filter(state=RunState.QUEUED).annotate(held_by_owner=Coalesce(Subquery(count), 0))
     return queued.order_by(F("held_by_owner").asc(), "created_at", "id")[:most]

@@ -38,9 +38,8 @@ def test_who_holds_fewer_comes_before_who_asked_earlier() -> None:
     assert list(runs_by_turn()) == [ownerless, late, early]
 
 
-def test_held_runs_without_an_owner_count_against_nobody() -> None:
+def test_runs_without_an_owner_are_one_owners_together() -> None:
     for _ in range(3):
         run(None, RunState.RUNNING)
-    waiting = run(None)
-    assert list(runs_by_turn()) == [waiting]
-    assert waiting.state == RunState.QUEUED
+    ownerless, owned = run(None), run(User.objects.create(username="ann"))
+    assert list(runs_by_turn()) == [owned, ownerless]
