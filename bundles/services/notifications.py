@@ -38,7 +38,7 @@ def notifications_mail() -> int:
             continue
         body = f"{each.text}\n\n{settings.PUBLIC_URL}{each.path}\n"
         try:
-            send_mail("Agent² RL-Bench: " + each.text.split("\n")[0][:120], body, None, [each.user.email])
+            send_mail("Agent² RL-Bench: " + " ".join(each.text.split())[:120], body, None, [each.user.email])
         except (OSError, SMTPException) as error:
             log.warning("could not mail a notification: %s", error)
             Notification.objects.filter(pk=each.pk).update(mailed_at=None)

@@ -176,10 +176,11 @@ def test_mail_goes_out_once_where_it_is_configured(owner_user: User, settings: A
     settings.EMAIL_HOST = "mail.example"
     owner_user.email = "owner@example.org"
     owner_user.save()
-    notification_send(user=owner_user, text="run.zip was checked.", path="/bundles/b-1/")
+    notification_send(user=owner_user, text="run.zip was checked.\r\nBut:\rsee there", path="/bundles/b-1/")
     assert [notifications_mail(), notifications_mail()] == [1, 0]
     (message,) = mail.outbox
     assert message.to == ["owner@example.org"]
+    assert message.subject == "Agent² RL-Bench: run.zip was checked. But: see there"
     assert f"{settings.PUBLIC_URL}/bundles/b-1/" in message.body
 
 
