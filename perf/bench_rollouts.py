@@ -5,7 +5,8 @@
 FOLDER holds one folder of source files for each task (alfworld, webshop, gsm8k). What is measured:
 
 - alfworld, webshop, deepsearchqa: the same episodes, engine and checkpoint, one at a time and many at once. Searches
-  and judgements take a fixed time. Words come from a policy (perf/rollouts/tasks.py); tokens are generated.
+  and judgements take a fixed time. Words come from a policy (perf/rollouts/tasks.py); tokens are generated. Webshop
+  once more with a window of earlier steps that moves at each step.
 - gsm8k: the runner with all items in flight against the engine alone on the same list of prompts; at least 85 % of the
   engine's tokens a second is the aim. Then once more: how many items have the same text both times (float32).
 
@@ -15,6 +16,7 @@ on two cores.
 
 import argparse
 import json
+import math
 import subprocess
 import sys
 import tempfile
@@ -61,7 +63,7 @@ def options() -> Options:
     parser.add_argument("--tasks", nargs="+", choices=[*INTERACTIVE, "gsm8k"], default=[*INTERACTIVE, "gsm8k"])
     parser.add_argument("--episodes", type=int, default=16)
     parser.add_argument("--at-a-time", type=int, default=16)
-    parser.add_argument("--steps", type=int, default=5, help="of an episode at most")
+    parser.add_argument("--steps", type=int, default=5, help="of an episode at most; webshop's are three times as many")
     parser.add_argument("--tokens", type=int, default=24, help="of an action at most")
     parser.add_argument("--problems", type=int, default=64, help="of gsm8k, with eight times the tokens")
     return Options(**vars(parser.parse_args()))
@@ -76,12 +78,15 @@ def measured(asked: Asked, python: str, folder: Path) -> dict[str, Any]:
     if done.returncode:
         raise Failed((done.stderr.strip() or "no output").splitlines()[-1])
     told: dict[str, Any] = json.loads(done.stdout)
-    cached = told.get("prefix_cache_hit_percent")
     seconds = told["seconds"]
     print(
         f"{asked.task:13} {asked.way:9} {seconds:8.1f} s {told['episodes'] * 60 / seconds:9.1f} episodes/min"
         f" {told['prompts'] / seconds:8.2f} prompts/s {told['tokens'] / seconds:9.1f} tokens/s"
-        + (f" {cached:5.1f} % of prompt tokens cached" if cached is not None else ""),
+        + (
+            f" {told['read_tokens']:.0f} of {told['prompt_tokens']:.0f} prompt tokens read"
+            if "read_tokens" in told
+            else ""
+        ),
         flush=True,
     )
     return told
@@ -99,6 +104,8 @@ def bench(task: str, asked: Asked, python: str, folder: Path) -> None:
         together = measured(replace(asked, way="together"), python, folder)
         ratio = alone["seconds"] / together["seconds"]
         print(f"{task:13} {asked.at_a_time} at a time are {ratio:.1f} times as fast; {same(alone, together)}\n")
+        if task == "webshop":
+            against_moving_window(asked, together, python, folder)
         return
     alone = measured(replace(asked, way="engine"), python, folder)
     first, second = (measured(replace(asked, way="together"), python, folder) for _ in range(2))
@@ -106,6 +113,14 @@ def bench(task: str, asked: Asked, python: str, folder: Path) -> None:
     met = "met" if share >= AIM else "missed"
     print(f"{task:13} the runner reaches {share:.0%} of its engine alone (aim {AIM:.0%}: {met})")
     print(f"{task:13} twice with one checkpoint: {same(first, second)}\n", flush=True)
+
+
+def against_moving_window(asked: Asked, blocks: dict[str, Any], python: str, folder: Path) -> None:
+    """What it brings that webshop's earlier steps leave the prompt in blocks."""
+    moving = measured(replace(asked, way="together", moving_window=True), python, folder)
+    longer = moving["seconds"] / blocks["seconds"]
+    more = moving["read_tokens"] / blocks["read_tokens"] if "read_tokens" in blocks else math.nan
+    print(f"{asked.task:13} a window moving each step: {longer:.2f} times as long, {more:.2f} times the tokens read\n")
 
 
 def laid_out(chosen: Options, folder: Path) -> Iterator[str]:
@@ -146,7 +161,7 @@ def main() -> None:
                 engine="vllm" if chosen.engine == "vllm" else "transformers",
                 items=chosen.problems if problems else chosen.episodes,
                 at_a_time=chosen.problems if problems else chosen.at_a_time,
-                steps=chosen.steps,
+                steps=3 * chosen.steps if task == "webshop" else chosen.steps,
                 tokens=8 * chosen.tokens if problems else chosen.tokens,
                 own_words=problems,
             )

@@ -52,6 +52,7 @@ class Asked:
     """The checkpoint's own words go on, not the policy's."""
     device: str = "cpu"
     dtype: str = "float32"
+    moving_window: bool = False
 
 
 class Guided:
@@ -75,7 +76,7 @@ class Guided:
             prompt: Prompt = next(episode)
             while True:
                 completion: Completion = yield prompt
-                text = word(self._task, said, prompt.text)
+                text = word(self._task, said, prompt)
                 said += 1
                 prompt = episode.send(replace(completion, text=text))
         except StopIteration as end:
@@ -93,7 +94,7 @@ def every_nth(items: Sequence[Item], count: int) -> list[Item]:
 def episodes(asked: Asked) -> Iterator[tuple[Evaluator, list[Item]]]:
     """The task's evaluator and as many of its items as are asked for."""
     folder = Path(asked.folder)
-    with opened(asked.task, folder, Bounds(asked.steps, asked.tokens)) as plain:
+    with opened(asked.task, folder, Bounds(asked.steps, asked.tokens, asked.moving_window)) as plain:
         evaluator = plain if asked.own_words else Guided(asked.task, plain)
         yield evaluator, every_nth(evaluator.items(folder), asked.items)
 
@@ -128,13 +129,29 @@ def measure(asked: Asked) -> dict[str, Any]:
         engine, encoder = started(asked, evaluator, items[0])
         if asked.way == "engine":
             return engine_alone(evaluator, items, engine, encoder)
+        before = read_tokens(engine)
         seconds, records = played(evaluator, items, engine, encoder, 1 if asked.way == "alone" else asked.at_a_time)
     told = {record.item_id: record.outputs for record in records}
     return {
         **counts(seconds, records),
         "outputs": {item: hashlib.sha256("\0".join(texts).encode()).hexdigest() for item, texts in told.items()},
-        **engine.metrics(),
+        **read_since(before, engine),
     }
+
+
+def read_tokens(engine: Engine) -> tuple[float, float]:
+    """Prompt tokens that vLLM was given, and those of them that it had in its prefix cache; zeros for other engines."""
+    vllm = vllm_of(engine)
+    told = {metric.name: getattr(metric, "value", 0) for metric in vllm.get_metrics()} if vllm is not None else {}
+    return told.get("vllm:prefix_cache_queries", 0), told.get("vllm:prefix_cache_hits", 0)
+
+
+def read_since(before: tuple[float, float], engine: Engine) -> dict[str, float]:
+    """What of it came since `before`; nothing for engines that do not tell."""
+    asked, cached = (now - then for now, then in zip(read_tokens(engine), before, strict=True))
+    return (
+        {"prompt_tokens": asked, "read_tokens": asked - cached, "cached_percent": 100 * cached / asked} if asked else {}
+    )
 
 
 def played(

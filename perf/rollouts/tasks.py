@@ -18,7 +18,7 @@ from benchmark.tasks.alfworld import data as alfworld_data
 from benchmark.tasks.alfworld import evaluator as alfworld
 from benchmark.tasks.alfworld import playing
 from benchmark.tasks.alfworld.archives import games_in
-from benchmark.tasks.contract import Evaluator
+from benchmark.tasks.contract import Evaluator, Prompt
 from benchmark.tasks.data_contract import DataTarget, DataUnavailable
 from benchmark.tasks.deepsearchqa import evaluator as deepsearchqa
 from benchmark.tasks.gsm8k import data as gsm8k_data
@@ -26,6 +26,8 @@ from benchmark.tasks.gsm8k import evaluator as gsm8k
 from benchmark.tasks.services_contract import Hit
 from benchmark.tasks.webshop import data as webshop_data
 from benchmark.tasks.webshop import evaluator as webshop
+from benchmark.tasks.webshop.webshop_env import prompting
+from benchmark.tasks.webshop.webshop_env.pages import BACK_TO_SEARCH, BUY, NEXT, PREVIOUS, SUB_PAGES
 
 SEARCH_S, JUDGE_S = 0.3, 0.8
 """What a search and a judge take here: they are slow because they are far away, not because they compute."""
@@ -63,6 +65,8 @@ class Bounds:
 
     steps: int
     tokens: int
+    moving_window: bool = False
+    """Webshop's prompts show the last five steps, a window that moves at each step, in place of the task's blocks."""
 
 
 @contextmanager
@@ -76,6 +80,8 @@ def opened(task: str, folder: Path, bounds: Bounds) -> Iterator[Evaluator]:
         games._room.close()
     elif task == "webshop":
         _set(webshop, MAX_STEPS=bounds.steps, MAX_TOKENS=bounds.tokens)
+        if bounds.moving_window:
+            _set(prompting, MOST_SHOWN=prompting.FEWEST_SHOWN)
         yield webshop.evaluator()
     elif task == "deepsearchqa":
         _set(deepsearchqa, MAX_TOKENS=bounds.tokens)
@@ -109,16 +115,32 @@ def lay_out(task: str, sources: Path, folder: Path, items: int) -> None:
         (folder / "questions.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
 
 
-def word(task: str, number: int, last_prompt: str) -> str:
-    """What the policy says as its `number`-th word in an episode, from 0."""
+def word(task: str, number: int, prompt: Prompt) -> str:
+    """What the policy says to `prompt` as its `number`-th word in an episode, from 0."""
     if task == "alfworld":
         return "look" if number % 2 else "inventory"
     if task == "webshop":
-        return f"search[red running shoes size {number}]"
+        return _shopper(number, prompt.messages[-1].content)
     if task == "deepsearchqa":
-        last = last_prompt.endswith("answer[")
+        last = prompt.text.endswith("answer[")
         return "something]" if last else f" I look further.\nAction: search[what number {number} is]"
     return ""
+
+
+def _shopper(number: int, asked: str) -> str:
+    """Searches, opens a product, reads of it, chooses an option or goes back, searches again; buys nothing."""
+    offered = asked.partition("\nPossible actions:\n")[2].partition("\n\n")[0].splitlines()
+    buttons = {f"click[{label.lower()}]" for label in (BACK_TO_SEARCH, PREVIOUS, NEXT, BUY, *SUB_PAGES)}
+    others = [action for action in offered if action not in buttons]
+    match number % 6:
+        case 0:
+            return f"search[{asked.splitlines()[0].removeprefix('Request: ')} {number}]"
+        case 2:
+            return "click[description]"
+        case 3:
+            return "click[< prev]"
+        case _:
+            return others[number % len(others)] if others else "click[features]"
 
 
 def _question(number: int) -> str:

@@ -12,7 +12,7 @@ PROTOCOLS = {
     "humaneval": "humaneval/1",
     "alpacaeval": "alpacaeval/1;judge=made-up",
     "alfworld": "alfworld/1",
-    "webshop": "webshop/1",
+    "webshop": "webshop/2",
     "deepsearchqa": "deepsearchqa/1;judge=made-up;search=made-up",
 }
 STACKS = [

@@ -15,9 +15,9 @@ SUCCESS = 0.5
 
 
 class WebShop:
-    """Protocol `webshop/1`."""
+    """Protocol `webshop/2`."""
 
-    protocol = "webshop/1"
+    protocol = "webshop/2"
 
     def items(self, held_out: Path) -> Sequence[Item]:
         return _visits(held_out, "goals.jsonl")

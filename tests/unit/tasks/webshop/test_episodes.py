@@ -2,8 +2,9 @@
 
 import json
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -64,21 +65,39 @@ def test_prompts_can_be_encoded_and_stay_short(items: Sequence[Item]) -> None:
     assert 2_000 < longest < 20_000
 
 
-def test_the_prompt_shows_the_last_five_steps(items: Sequence[Item]) -> None:
+def test_steps_leave_the_prompt_in_blocks(items: Sequence[Item]) -> None:
+    messages = _messages(items[0], lambda number: f"search[words {number}]")
+    shown = [[line for line in message.splitlines() if line.startswith("Action ")] for message in messages]
+    assert request(messages[-1]) == items[0].payload["goal"].instruction
+    for number, lines in enumerate(shown, start=1):
+        assert min(number - 1, 5) <= len(lines) <= 9
+        assert lines == [f"Action {at}: search[words {at}]" for at in range(number - len(lines), number)]
+    assert [len(lines) for lines in shown[:16]] == [*range(10), *range(5, 10), 5]
+    assert messages[-1].endswith("This is step 50 of at most 50. Action 50:")
+
+
+def test_a_prompt_begins_as_the_one_before(items: Sequence[Item]) -> None:
+    """So an engine with a prefix cache reads the new page, and earlier steps only when a block has left."""
+    words = ("search[women's shorts]", "click[next >]", "click[back to search]")
+    messages = _messages(items[0], lambda number: words[number % 3])
+    cut = []
+    for number, (before, after) in enumerate(pairwise(messages), start=2):
+        page = before.index(f"\nPage {number - 1}: ")
+        if not after.startswith(before[: page + 100]):
+            cut.append(number)
+    assert cut == [11, 16, 21, 26, 31, 36, 41, 46]
+
+
+def _messages(item: Item, output: Callable[[int], str]) -> list[str]:
+    """The prompts of one visit; the checkpoint's `number`-th answer, from 1, is `output(number)`."""
     messages: list[str] = []
 
     def checkpoint(message: str) -> str:
         messages.append(message)
-        return f"search[words {len(messages)}]"
+        return output(len(messages))
 
-    play(items[0], checkpoint)
-    last = messages[-1]
-    assert request(last) == items[0].payload["goal"].instruction
-    assert [line for line in last.splitlines() if line.startswith("Action ")] == [
-        f"Action {number}: search[words {number}]" for number in range(45, 50)
-    ]
-    assert last.endswith("This is step 50 of at most 50. Action 50:")
-    assert "Action 1:" in messages[0]
+    play(item, checkpoint)
+    return messages
 
 
 def test_prompt_format(items: Sequence[Item]) -> None:
@@ -153,11 +172,11 @@ def test_metrics_of_mixed_records(items: Sequence[Item]) -> None:
 
 
 def test_the_runner_loads_and_scores_it(prepared: DataTarget, items: Sequence[Item]) -> None:
-    evaluator = load_evaluator(FOLDER, "webshop/1")
+    evaluator = load_evaluator(FOLDER, WebShop.protocol)
     assert [item.id for item in checked_items(evaluator, prepared.held_out, None)] == [item.id for item in items]
     assert checked_metrics(evaluator, play_all(items, first_hit), 100).score == 79
     with pytest.raises(InfraFault):
-        load_evaluator(FOLDER, "webshop/2")
+        load_evaluator(FOLDER, "webshop/1")
 
 
 def test_task_yaml_agrees(items: Sequence[Item]) -> None:

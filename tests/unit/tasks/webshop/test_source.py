@@ -17,7 +17,7 @@ def _prepare(folder: Path) -> DataTarget:
     target = DataTarget(visible=folder / "visible", held_out=folder / "held_out")
     target.visible.mkdir()
     target.held_out.mkdir()
-    task = Task("webshop", "", "L3", "webshop/1", "", "", 100, FOLDER, {})
+    task = Task("webshop", "", "L3", "webshop/2", "", "", 100, FOLDER, {})
     task_data._prepare(task)(target, LocalOrPublic("webshop", folder / "cache"))
     return target
 
