@@ -11,6 +11,7 @@ from config import env
 from config.database import database_from_url
 from config.providers import providers_from_env
 from config.site import kept_secret, site_hosts
+from config.storage import storages_from_env
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 DEPLOYMENT = env.choice("DEPLOYMENT", "embedded", ["embedded", "production"])
@@ -176,6 +177,7 @@ GRADING_LIMIT = env.whole("GRADING_LIMIT", 0, low=0, high=1e6) or None
 GRADING_RUNNER = env.text("GRADING_RUNNER", "grading.services.sandbox_runner.SandboxRunner")
 GRADING_PORT = "grading.services.port.GradingRoom"
 RECORDER = "traces.services.recording.Recorder"
+ARTIFACT_SOURCES = [f"{room}.services.sealed.SOURCES" for room in ("traces", "grading", "bundles")]
 AGENT_SLOTS = env.whole("AGENT_SLOTS", 1, low=0, high=64)
 GRADING_SLOTS = env.whole("GRADING_SLOTS", 1, low=0, high=64)
 EVALUATION_ATTEMPTS = env.whole("EVALUATION_ATTEMPTS", 3, low=1, high=10)
@@ -253,6 +255,8 @@ PROVIDER_PATIENCE_S = env.number("PROVIDER_PATIENCE_S", 1800, low=1, high=1e6)
 ALLOW = env.words("ALLOW")
 """What agents may reach besides: `host` or `GET+HEAD+POST:host`."""
 
+STORAGES = storages_from_env()
+"""`artifacts`, where it is there, is object storage: sealed files of the data folder lie there too."""
 QUEUE_DIR = DATA_DIR / "queue"
 TRACES_DIR = DATA_DIR / "traces"
 """Sealed transcripts and what is searched in them; shared by web server and workers, or copied between them."""
@@ -288,7 +292,10 @@ LOGGING = {
     "filters": {
         "secrets": {
             "()": "config.logs.RunSecrets",
-            "keys": [JUDGE_KEY, SEARCH_KEY, ENDPOINT_KEY, *(each.key for each in PROVIDERS.values())],
+            "keys": [
+                *(JUDGE_KEY, SEARCH_KEY, ENDPOINT_KEY, env.text("S3_SECRET_KEY", "")),
+                *(each.key for each in PROVIDERS.values()),
+            ],
         }
     },
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT, "filters": ["secrets"]}},

@@ -12,8 +12,8 @@ ARG PIP_EXTRA_INDEX_URL
 ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1
 RUN python3 -m venv /opt/venv
 WORKDIR /build
-COPY requirements-web.txt ./
-RUN /opt/venv/bin/pip install -r requirements-web.txt
+COPY requirements-web.txt requirements-s3.txt ./
+RUN /opt/venv/bin/pip install -r requirements-web.txt -r requirements-s3.txt
 
 FROM web-packages AS worker-packages
 ARG REQUIREMENTS=requirements.txt

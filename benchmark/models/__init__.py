@@ -5,6 +5,7 @@ from benchmark.models.event import AgentLog, EventKind, RunEvent
 from benchmark.models.host import Host
 from benchmark.models.integrity import IntegrityFinding, IntegritySource
 from benchmark.models.run import HELD, TERMINAL, Mode, Origin, Run, RunState, Trust
+from benchmark.models.stored import StoredArtifact
 from benchmark.models.token import ApiToken, TokenScope, secret_hash, secret_new
 from benchmark.models.worker import Worker
 
@@ -23,6 +24,7 @@ __all__ = [
     "Run",
     "RunEvent",
     "RunState",
+    "StoredArtifact",
     "TokenScope",
     "Trust",
     "Worker",
