@@ -24,7 +24,7 @@ def repeated(action: Callable[[], None], *, every_s: float, name: str) -> Iterat
                 close_old_connections()
                 try:
                     action()
-                except DatabaseError:
+                except (DatabaseError, InterfaceError):
                     connection.close()
         finally:
             connection.close()

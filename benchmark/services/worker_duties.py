@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import timedelta
 
 from django.conf import settings
-from django.db import DatabaseError, close_old_connections, connection
+from django.db import DatabaseError, InterfaceError, close_old_connections, connection
 from django.utils import timezone
 
 from benchmark.alive import alive_say
@@ -45,8 +45,10 @@ def _quietly(action: Callable[[], object]) -> None:
     close_old_connections()
     try:
         action()
-    except (DatabaseError, SandboxFault) as error:
+    except (DatabaseError, InterfaceError, SandboxFault) as error:
         log.warning("could not be done now: %s", error)
+    except Exception:
+        log.exception("could not be done; the worker goes on")
     finally:
         connection.close()
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from channels.db import database_sync_to_async
 from channels.layers import get_channel_layer
-from django.db import DatabaseError
+from django.db import DatabaseError, InterfaceError
 
 from grading.models import Submission
 from grading.services.submissions import ENDINGS
@@ -65,7 +65,7 @@ class Endings:
                 self.bell.clear()
                 try:
                     self._resolve(await look(list(self.waiting)))
-                except DatabaseError as error:
+                except (DatabaseError, InterfaceError) as error:
                     log.warning("could not look for ended submissions: %s", error)
 
     def _resolve(self, ended: list[int]) -> None:
