@@ -19,6 +19,7 @@ from benchmark.models import AgentLog, EventKind, Run, RunState, secret_hash
 from benchmark.sandbox.docker import DockerSandbox
 from benchmark.services.events import event_record
 from benchmark.services.holding import Hold
+from benchmark.services.reach import REACH
 from benchmark.services.runs import worker_name
 from benchmark.services.sandboxes import sandbox_for_grading, sandbox_leftovers, sandbox_name, sandbox_number
 
@@ -53,7 +54,7 @@ def runs_adoptable() -> list[Run]:
         return []
     numbers = [number for kind, number in map(sandbox_number, sandbox_leftovers()) if kind == "run"]
     silent = timezone.now() - timedelta(seconds=2 * settings.HEARTBEAT_S)
-    free = Q(lease="") | Q(heartbeat_at__lt=silent)
+    free = Q(lease="") | Q(heartbeat_at__lt=silent) if REACH.tells() else Q(lease="")
     return list(Run.objects.filter(free, pk__in=numbers, state=RunState.RUNNING, sandbox="docker").order_by("id"))
 
 
@@ -79,6 +80,13 @@ def run_leave(hold: Hold) -> bool:
     return bool(mine.update(lease="", heartbeat_at=timezone.now()))
 
 
+def run_taken_over(hold: Hold) -> bool:
+    """Whether another worker drives the run by now, because this one was not heard of for too long."""
+    if not hold.lost.is_set():
+        return False
+    return Run.objects.filter(pk=hold.run_id, state=RunState.RUNNING).exclude(lease__in=("", hold.lease)).exists()
+
+
 def gpus_of_agent(run: Run) -> Sequence[str]:
     """Those that the run's container was given. Raises: SandboxFault."""
     return [name for name in _environment(run).get(GPUS, "").split(",") if name]
@@ -96,6 +104,8 @@ def _token_of(run: Run) -> str | None:
 
 def runs_lost() -> list[Run]:
     """Held runs whose worker is silent, and whose agent nobody can adopt any more."""
+    if not REACH.tells():
+        return []
     silent = Run.objects.stale(2 * settings.HEARTBEAT_S)
     since = timezone.now() - timedelta(seconds=settings.ADOPT_S)
     adoptable = Q(state=RunState.RUNNING, sandbox="docker", heartbeat_at__gt=since)

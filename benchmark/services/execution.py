@@ -16,7 +16,7 @@ from benchmark.gateway.process import Gateway
 from benchmark.models import EventKind, Run, RunState, secret_hash, secret_new
 from benchmark.ports import LiveRecording, grading_room, run_recorder
 from benchmark.sandbox.contract import Limits, SandboxFault, Spec
-from benchmark.services.adoption import GPUS, Adopted, RunLeft, gpus_of_agent, run_leave
+from benchmark.services.adoption import GPUS, Adopted, RunLeft, gpus_of_agent, run_leave, run_taken_over
 from benchmark.services.agent_log import LogFollower
 from benchmark.services.driving import RunEnded
 from benchmark.services.gpu_pool import gpu_pool
@@ -113,7 +113,8 @@ def _session(prepared: Prepared, spec: Spec, recording: LiveRecording, watch: Wa
         recording.follow(running)
         return watch.until_end(running)
     except RunEnded as end:
-        left = end.code == "worker_stopped" and running.leave() and run_leave(watch.hold)
+        taken = run_taken_over(watch.hold)
+        left = (taken or end.code == "worker_stopped") and running.leave() and (taken or run_leave(watch.hold))
         if not left:
             raise
         recording.leave()

@@ -35,8 +35,9 @@ def sandbox_for_grading() -> Sandbox:
 
 
 def sandbox_name(kind: str, number: int) -> str:
-    """A name that no other deployment on this host gives its sandboxes."""
-    deployment = hashlib.sha256(settings.SECRET_KEY.encode()).hexdigest()[:8]
+    """A name that no other deployment on this host gives its sandboxes, not even one with a copy of our settings."""
+    told = f"{settings.SECRET_KEY}\n{settings.DATA_DIR.resolve()}"
+    deployment = hashlib.sha256(told.encode()).hexdigest()[:8]
     return f"agent2-{deployment}-{kind}-{number}"
 
 

@@ -17,6 +17,7 @@ from benchmark.models.worker import FORGOTTEN
 from benchmark.services.audit import audit_record
 from benchmark.services.gpus import gpus
 from benchmark.services.holding import STOPPING
+from benchmark.services.reach import REACH
 from benchmark.services.runs import worker_name
 from benchmark.services.worker_check import worker_notices
 
@@ -44,7 +45,9 @@ def _go_on(queues: Sequence[str]) -> None:
         close_old_connections()
         try:
             known = (known and worker_beat()) or worker_enter(facts)
+            REACH.kept()
         except DatabaseError as error:
+            REACH.lost()
             log.warning("the worker's heartbeat could not be stored: %s", error)
         if _OVER.wait(settings.HEARTBEAT_S):
             break

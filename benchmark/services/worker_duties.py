@@ -2,7 +2,7 @@
 
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 
 from django.conf import settings
@@ -77,8 +77,9 @@ def host_tidy() -> list[str]:
     removed = _sockets_tidied()
     for name in sandbox_leftovers():
         kind, number = sandbox_number(name)
-        held = _run_held(number) if kind == "run" else grading_room().evaluation_held(number)
-        if not held:
+        held = _HELD.get(kind)
+        # Commands, such as `evaluate`, start sandboxes of other kinds and end them themselves.
+        if held is not None and not held(number):
             log.warning("removing %s: nobody holds it", name)
             sandbox_reap(name)
             removed.append(name)
@@ -94,8 +95,16 @@ def _sockets_tidied() -> list[str]:
     return [str(left[slug]) for slug in left.keys() - held]
 
 
+def _evaluation_held(number: int) -> bool:
+    return grading_room().evaluation_held(number)
+
+
 def _run_held(number: int) -> bool:
     if Run.objects.filter(pk=number, state__in=HELD).exists():
         return True
     grace = max(YOUNG, timedelta(seconds=2 * settings.HEARTBEAT_S))
     return Run.objects.filter(pk=number, ended_at__gt=timezone.now() - grace).exists()
+
+
+_HELD: Mapping[str, Callable[[int], bool]] = {"run": _run_held, "evaluation": _evaluation_held}
+"""By the kind of sandbox: whether somebody holds what it works for."""

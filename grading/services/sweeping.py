@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from benchmark.sandbox.contract import SandboxFault
 from benchmark.services.queueing import job_send
+from benchmark.services.reach import REACH
 from benchmark.services.sandboxes import sandbox_name, sandbox_reap
 from grading.contract import Finding
 from grading.models import Evaluation, EvaluationState, Submission, SubmissionState
@@ -20,7 +21,7 @@ RECEIVED_GRACE_S = 5
 
 def grading_mend() -> None:
     """Requeue evaluations whose worker is silent, ring for submissions that nobody took in, and for waiting work."""
-    for evaluation in Evaluation.objects.stale(2 * settings.HEARTBEAT_S):
+    for evaluation in Evaluation.objects.stale(2 * settings.HEARTBEAT_S) if REACH.tells() else ():
         lost = Finding("I_WORKER_LOST", f"The grading worker {evaluation.worker} was lost.", "Nothing to mend.")
         # On another host its own workers clear it away.
         with suppress(SandboxFault):
