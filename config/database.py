@@ -29,7 +29,8 @@ def database_from_url(url: str, *, pool_size: int) -> dict[str, Any]:
         options = dict(parse_qsl(parts.query))
         # Statements that come again are planned once a connection.
         options |= {"server_side_binding": True, "prepare_threshold": 3}
-        options["pool"] = {"min_size": 1, "max_size": pool_size, "timeout": 20}
+        # A server that is back is found again within seconds: by itself the pool pauses longer and longer.
+        options["pool"] = {"min_size": 1, "max_size": pool_size, "timeout": 20, "reconnect_timeout": 3}
         return {
             "ENGINE": "django.db.backends.postgresql",
             "NAME": name,

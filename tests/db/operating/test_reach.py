@@ -2,7 +2,6 @@
 
 import threading
 import time
-from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
@@ -19,7 +18,7 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def own(monkeypatch: pytest.MonkeyPatch, settings: Any) -> Iterator[reach.Reach]:
+def own(monkeypatch: pytest.MonkeyPatch, settings: Any) -> reach.Reach:
     """A process whose heartbeats are due every 0.1 s."""
     settings.HEARTBEAT_S = 0.1
     monkeypatch.setattr(reach, "RECOVERY_S", 0.6)
