@@ -3,7 +3,7 @@
 Whatever a person or an agent can have written goes through `escape`; numbers and class names are ours.
 """
 
-from functools import cache
+from functools import cache, lru_cache
 
 from django.urls import reverse
 from django.utils.html import escape
@@ -13,9 +13,11 @@ from frontend.board import Cell, Column
 from frontend.formats import gain, heat, plural, score
 
 STAR = '<span class="vh"> best in its column</span>'
+CELLS_KEPT = 2048
 APPROX = '<span class="approx">≈<span class="vh"> within the standard error</span></span>'
 
 
+@lru_cache(maxsize=CELLS_KEPT)
 def cell_html(cell: Cell, column: Column, cols: str) -> SafeString:
     """A `td`. `cols`: `both`, `score` or `gain`."""
     title = escape(column.title)

@@ -2,14 +2,16 @@
 
     AGENT2_DATABASE_URL=postgresql://… python -m perf.bench_site [--times 60] [--mlflow PYTHON]
 
-Every page: milliseconds from request to answer over one kept-alive connection, and its queries. The API: over fresh
-connections and a kept-alive one. A repeated request with its ETag. With `--mlflow`, an interpreter that has MLflow, its
-`search_runs` over the same runs is asked in turn with ours, fresh connections both.
+Every page: milliseconds from request to answer over one kept-alive connection, and its queries; the leaderboard also
+right after one of its scores has changed, when it is not yet kept. The API: over fresh connections and a kept-alive
+one. A repeated request with its ETag. With `--mlflow`, an interpreter that has MLflow, its `search_runs` over the same
+runs is asked in turn with ours, fresh connections both.
 """
 
 import argparse
 import contextlib
 import os
+import random
 import statistics
 import tempfile
 import time
@@ -108,6 +110,23 @@ def pages_measure(platform: Platform, pages: dict[str, str], times: int) -> None
             told(name, timed(lambda url=url: client.get(url), times), more)  # type: ignore[misc]
 
 
+def changed_measure(platform: Platform, times: int) -> None:
+    """A run's score is another one before every request, and the old one in the end."""
+    from grading.models import TaskStanding
+
+    row = TaskStanding.objects.filter(best__isnull=False)[0]
+    with httpx.Client(verify=False, timeout=60, headers=HEADERS) as client:
+
+        def ask() -> float:
+            TaskStanding.objects.filter(pk=row.pk).update(best=random.uniform(1, 99))
+            began = time.perf_counter()
+            assert client.get(platform.url).status_code == 200
+            return 1000 * (time.perf_counter() - began)
+
+        told("leaderboard, a score just changed", sorted(ask() for _ in range(times)))
+    TaskStanding.objects.filter(pk=row.pk).update(best=row.best)
+
+
 def api_measure(platform: Platform, api: dict[str, str], times: int) -> None:
     print("API")
     with httpx.Client(verify=False, timeout=60, headers=HEADERS) as client:
@@ -134,6 +153,7 @@ def main() -> None:
         django.setup()
         pages, api = addresses()
         pages_measure(platform, pages, options.times)
+        changed_measure(platform, options.times)
         api_measure(platform, api, options.times)
         if options.mlflow:
             from perf.site.mlflow_beside import beside

@@ -71,7 +71,8 @@ class RunQuerySet(models.QuerySet["Run"]):
         return self if user.has_perm("benchmark.moderate_run") else self.filter(Q(hidden=False) | Q(created_by=user))
 
     def active(self) -> Self:
-        return self.exclude(state__in=TERMINAL)
+        """Not ended. Said by the states it may be in, for which there is an index."""
+        return self.filter(state__in=[state for state in RunState if state not in TERMINAL])
 
     def stale(self, age_s: float) -> Self:
         """Held by a worker that has not been heard of for `age_s` seconds."""

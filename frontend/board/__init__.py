@@ -3,9 +3,10 @@
 from frontend.bad_query import BadQuery
 from frontend.board.building import panels_of, sort_keys
 from frontend.board.filters import Filters
-from frontend.board.reading import Part, parts_read
-from frontend.board.reasons import reasons_add
-from frontend.board.rows import Cell, Column, Flag, Group, Panel, Row, Stack, Unranked
+from frontend.board.parts import Flag, Part, Stack
+from frontend.board.reading import parts_read
+from frontend.board.reasons import reasons_told
+from frontend.board.rows import Cell, Column, Group, Panel, Row, Unranked
 
 __all__ = [
     "Cell",
@@ -37,6 +38,4 @@ def board_parts(filters: Filters) -> list[Part]:
     """What the panels are made of. Raises: BadQuery."""
     if filters.sort.removeprefix("-") not in ("", *sort_keys()):
         raise BadQuery("sort", f"cannot be {filters.sort!r}. Columns are {', '.join(sort_keys())}.")
-    parts = parts_read(filters)
-    reasons_add(parts)
-    return parts
+    return reasons_told(parts_read(filters))

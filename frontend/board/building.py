@@ -3,18 +3,22 @@
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 from benchmark.services.protocols import protocol_is_ranked
 from frontend.board.filters import Filters
 from frontend.board.grouping import column_of, columns_of, counted_of, digests_of, groups_of, short
 from frontend.board.known_tasks import known_tasks, task_place
 from frontend.board.notes import noted
+from frontend.board.parts import Kind, Part, Stack, joined
 from frontend.board.picking import picks_of
-from frontend.board.reading import Part
-from frontend.board.rows import Cell, Column, Group, Kind, Panel, Row, Stack, Unranked, cell_of
+from frontend.board.rows import Cell, Column, Group, Panel, Row, Unranked, cell_of
 from frontend.board.sorting import rows_sorted
 from frontend.published import designs
 from frontend.ranking import bands
+
+CELLS_KEPT = 2048
+"""A cell is made again only where its part has changed."""
 
 
 def panels_of(parts: Sequence[Part], filters: Filters) -> list[Panel]:
@@ -78,24 +82,8 @@ def _by_stack(parts: Iterable[Part]) -> dict[Stack, dict[str, Part]]:
     stacks: dict[Stack, dict[str, Part]] = defaultdict(dict)
     for part in parts:
         known = stacks[part.stack].get(part.task)
-        stacks[part.stack][part.task] = _joined(known, part) if known else part
+        stacks[part.stack][part.task] = joined(known, part) if known else part
     return stacks
-
-
-def _joined(one: Part, other: Part) -> Part:
-    """Two parts of a stack whose base model was written in two ways, or whose digest was not known yet."""
-    newer = other if other.last_run > one.last_run else one
-    return replace(
-        newer,
-        runs=one.runs + other.runs,
-        values=one.values + other.values,
-        errors=one.errors + other.errors,
-        baseline=newer.baseline if newer.baseline is not None else (one.baseline or other.baseline),
-        slug="",
-        origins=one.origins | other.origins,
-        trusts=one.trusts | other.trusts,
-        flags=one.flags + other.flags,
-    )
 
 
 def _baseline(task: str, parts: Sequence[Part]) -> Cell:
@@ -107,6 +95,7 @@ def _baseline(task: str, parts: Sequence[Part]) -> Cell:
     return cell_of(task, newest.protocol, [newest.baseline or 0.0], [newest.baseline_error])
 
 
+@lru_cache(maxsize=CELLS_KEPT)
 def _cell(task: str, part: Part | None, protocol: str) -> Cell:
     if part is None:
         return Cell(task, protocol, reason="not run")
@@ -121,7 +110,7 @@ def _cell(task: str, part: Part | None, protocol: str) -> Cell:
         slug=part.slug if part.runs == 1 else "",
         part=part,
         reason="" if part.values else part.reason,
-        flags=tuple(part.flags),
+        flags=part.flags,
     )
 
 

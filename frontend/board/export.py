@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from frontend.board.rows import Cell, Group, Panel, Row, Stack
+from frontend.board.parts import Stack
+from frontend.board.rows import Cell, Group, Panel, Row
 
 FIELDS = (
     "base_model", "base_digest", "group", "task", "protocol", "ranked", "agent", "agent_title", "driver", "mode",

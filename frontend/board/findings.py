@@ -4,7 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from frontend.board.known_tasks import LEVEL_WORDS
-from frontend.board.rows import Cell, Column, Kind, Panel, Row
+from frontend.board.parts import Kind
+from frontend.board.rows import Cell, Column, Panel, Row
 from frontend.formats import gain, plural, score
 
 WORDS: dict[Kind, str] = {"here": "platform", "published": "published"}

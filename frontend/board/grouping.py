@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 
 from frontend.board.filters import Filters
 from frontend.board.known_tasks import is_known, level_of, task_metric, task_place, task_title
-from frontend.board.reading import Part
-from frontend.board.rows import Column, Kind
+from frontend.board.parts import Kind, Part
+from frontend.board.rows import Column
 from frontend.published import designs
 
 

@@ -9,7 +9,7 @@ from frontend.board.filters import Filters
 from frontend.board.grouping import short
 from frontend.board.known_tasks import LEVEL_WORDS, task_title
 from frontend.board.parameters import VERIFIED, budget_text, budget_words
-from frontend.board.reading import Part
+from frontend.board.parts import Part
 from grading.models import TaskStanding
 
 OFFERED_MOST = 200

@@ -4,7 +4,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 
-from frontend.board.rows import Cell, Row, Stack
+from frontend.board.parts import Stack
+from frontend.board.rows import Cell, Row
 
 PICKS_MOST = 4
 

@@ -1,12 +1,11 @@
 """What a board is made of. Scores and gains are points of 0..100; None: not scored."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlencode
 
-from benchmark.models import Mode
-from frontend.agent_titles import agent_title
+from frontend.board.parts import Flag, Kind, Part, Stack
 from frontend.formats import within_noise
 from frontend.ranking import Band, mean
 from frontend.statistics import (
@@ -17,41 +16,6 @@ from frontend.statistics import (
     noise_of_mean,
     run_deviation,
 )
-
-if TYPE_CHECKING:
-    from frontend.board.reading import Part
-
-Kind = Literal["here", "published"]
-
-
-@dataclass(frozen=True, order=True)
-class Stack:
-    """What a row is: an agent system with its driver, told to work in one mode within one budget."""
-
-    agent: str
-    driver: str
-    mode: str
-    budget_s: int
-    table: str = ""
-    """The paper's table that prints it: what two tables print of one stack stays apart."""
-
-    @property
-    def title(self) -> str:
-        return agent_title(self.agent)
-
-    @property
-    def mode_label(self) -> str:
-        return str(Mode(self.mode).label) if self.mode in Mode.values else self.mode
-
-
-@dataclass(frozen=True)
-class Flag:
-    """A score that a moderator changed: what was graded, what counts instead (None: nothing), and why."""
-
-    slug: str
-    raw: float | None
-    final: float | None
-    reason: str
 
 
 @dataclass(frozen=True)
@@ -69,7 +33,7 @@ class Cell:
     baseline_error: float | None = None
     slug: str = ""
     """The run, when it is the only one."""
-    part: "Part | None" = None
+    part: Part | None = None
     """What it is made of; None where there is no run."""
     reason: str = ""
     """Why there is no score; empty when there is one."""
@@ -243,7 +207,7 @@ class Panel:
         return list(found.items())
 
 
-def cell_of(task: str, protocol: str, values: list[float], errors: list[float | None], **facts: object) -> Cell:
+def cell_of(task: str, protocol: str, values: Sequence[float], errors: Sequence[float | None], **facts: object) -> Cell:
     """A cell from its runs' scores and their standard errors."""
     error = decoding_error(errors) if values else None
     return Cell(task, protocol, values=tuple(sorted(values)), error=error, **facts)  # type: ignore[arg-type]

@@ -276,6 +276,24 @@ def test_runs_in_progress_are_listed_and_renewed_by_a_piece(anonymous: Client) -
         assert ended.slug not in text
 
 
+def test_a_page_made_before_shows_what_changed_since(anonymous: Client) -> None:
+    run = scored("a", 40.0)
+    scored("b", 60.0)
+    before = anonymous.get("/").content.decode()
+    assert before == anonymous.get("/").content.decode()
+    graded_row(run, 71.25)
+    assert "71.25" in anonymous.get("/").content.decode()
+    with_baseline(run, 11.5)
+    assert "11.50" in anonymous.get("/").content.decode()
+    TaskStanding.objects.filter(run=run).update(flag_reason="Odd.", final=None)
+    told = anonymous.get("/").content.decode()
+    assert "withheld" in told
+    Run.objects.filter(pk=run.pk).update(hidden=True)
+    told = anonymous.get("/").content.decode()
+    assert "withheld" not in told
+    assert "60.00" in told
+
+
 def test_hostile_names_are_escaped(anonymous: Client) -> None:
     scored("<script>alert(1)</script>", 5.0, driver="<img src=x>", base_model="<b>base</b>", task="<i>task</i>")
     run_row(agent="<script>alert(2)</script>", protocol="<u>p</u>")
