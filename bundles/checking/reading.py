@@ -107,7 +107,7 @@ def _claim(run: RunFacts, paths: Sequence[str]) -> Claim:
         licence=run.licence,
         redacted=_redacted(run),
         extra=_extra(run),
-        submissions=tuple(_submission(each, number, weights) for number, each in enumerate(run.submissions, start=1)),
+        submissions=tuple(_submission(each, weights) for each in run.submissions),
         transcripts=tuple(run.transcripts),
         code={str(number): dict(files) for number, files in run.code.items()},
         summaries=tuple(run.summaries),
@@ -126,9 +126,9 @@ def _weights(model_path: str, folders: Sequence[str]) -> str:
     return found[0] if len(found) == 1 else ""
 
 
-def _submission(each: Stated, number: int, folders: Sequence[str]) -> ClaimedSubmission:
+def _submission(each: Stated, folders: Sequence[str]) -> ClaimedSubmission:
     return ClaimedSubmission(
-        number=each.number if each.number > 0 else number,
+        number=each.number,
         at=_time(each.at),
         elapsed_s=each.elapsed_s,
         model_path=each.model_path,

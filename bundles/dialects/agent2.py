@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from bundles.dialects.facts import Claim, RunFacts
-from bundles.dialects.values import later, moment, number, rows, shallow, table, whole, word
+from bundles.dialects.values import later, moment, number, numbered, rows, shallow, table, whole, word
 from bundles.format.tree import Tree
 from bundles.format.words import FORMAT, MANIFEST
 from bundles.rules.findings import Finding
@@ -54,7 +54,7 @@ def _claim(entry: dict[str, Any], index: int, run: RunFacts) -> Claim:
     stated = entry.get("score")
     is_number = isinstance(stated, (int, float)) and not isinstance(stated, bool)
     claim = Claim(
-        number=whole(entry.get("number")) or index,
+        number=numbered(entry.get("number"), index),
         task=word(entry.get("task")) or run.task,
         at=moment(entry.get("at")),
         elapsed_s=number(entry.get("elapsed_s")),

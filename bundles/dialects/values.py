@@ -13,6 +13,7 @@ STAMP = re.compile(
     r"(\d{4})-(\d\d)-(\d\d)[T _](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?\s*(Z|z|UTC|[+-]\d\d:?\d\d)?$"
 )
 CLOCK_MOST = 1e8
+NUMBER_MOST = 2**31 - 1
 COMPACT = re.compile(r"(\d{4})(\d\d)(\d\d)[T_-](\d\d)(\d\d)(\d\d)")
 
 
@@ -30,6 +31,12 @@ def number(value: Any) -> float | None:
 def whole(value: Any) -> int | None:
     found = number(value)
     return int(found) if found is not None and found == int(found) else None
+
+
+def numbered(value: Any, place: int) -> int:
+    """A submission's number as stated, its place from 1 on where that is no number of a submission."""
+    stated = whole(value)
+    return stated if stated is not None and 1 <= stated <= NUMBER_MOST else place
 
 
 def word(value: Any, limit: int = 300) -> str:

@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import Any
 
 from bundles.dialects.facts import Claim, RunFacts
-from bundles.dialects.values import clock_seconds, moment, number, table, whole, word
+from bundles.dialects.values import clock_seconds, moment, number, numbered, table, whole, word
 from bundles.format.jsonfile import BadJson, json_load, json_read
 from bundles.format.tree import Tree
 from bundles.rules.findings import Finding, found
@@ -113,7 +113,7 @@ def claim_of(entry: dict[str, Any], index: int, run: RunFacts, findings: list[Fi
     """One entry of `scores.json`."""
     stated = entry.get("score")
     claim = Claim(
-        number=whole(entry.get("submission_id")) or index,
+        number=numbered(entry.get("submission_id"), index),
         task=word(entry.get("task")) or run.task,
         at=moment(entry.get("timestamp")),
         model_path=word(entry.get("model_path"), 1024),

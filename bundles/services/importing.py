@@ -17,6 +17,7 @@ from traces.services.ingest_rows import storable
 Tell = Callable[[str, int, int], bool]
 UNKNOWN = "unknown"
 BUDGET_MOST_S = 2**31 - 1
+TOKENS_MOST = 2**63 - 1
 
 
 def run_import(bundle: Bundle, report: Report, files: Path, tell: Tell) -> Run:
@@ -69,7 +70,7 @@ def _who(claim: Claim, layout: str) -> dict[str, Any]:
         "protocol": protocol_of(claim, layout),
         "base_model": storable(claim.base_model)[:256] or UNKNOWN,
         "mode": claim.mode if claim.mode in set(Mode) else Mode.FREE,
-        "tokens": claim.tokens,
+        "tokens": claim.tokens if claim.tokens is not None and 0 <= claim.tokens <= TOKENS_MOST else None,
         "versions": {"base_revision": storable(claim.base_revision)[:128]} if claim.base_revision else {},
     }
 

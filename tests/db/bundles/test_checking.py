@@ -93,6 +93,16 @@ def test_errors_stop_a_bundle(checked: Make) -> None:
     assert bundle.path.is_file()
 
 
+@pytest.mark.parametrize("odd", [-3, 0, 2**31, 10**30])
+def test_a_number_that_no_submission_can_have_is_its_place(checked: Make, odd: int) -> None:
+    files = workspace_files()
+    path = f"{FOLDER}/scores.json"
+    files[path] = files[path].replace(b'"submission_id": 2', f'"submission_id": {odd}'.encode())
+    bundle = checked(zipped(files))
+    assert bundle.state == BundleState.ACCEPTED, bundle.report["findings"]
+    assert sorted(Submission.objects.filter(run=bundle.run).values_list("number", flat=True)) == [1, 2, 3]
+
+
 def test_a_contradiction_leaves_it_claimed(checked: Make) -> None:
     files = workspace_files()
     files[f"{FOLDER}/scores.json"] = files[f"{FOLDER}/scores.json"].replace(
