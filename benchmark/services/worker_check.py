@@ -7,12 +7,12 @@ import subprocess
 from collections.abc import Iterator
 
 from django.conf import settings
-from django.db import connection
 
 from benchmark.catalogue import agents, tasks
 from benchmark.gateway.prices import BadPrices, prices_read
 from benchmark.sandbox.contract import SandboxFault
 from benchmark.services.agent_tools import AgentUnavailable, agent_tools_versions
+from benchmark.services.database_check import database_problem
 from benchmark.services.gpu_pool import ALL
 from benchmark.services.needs import needs_missing
 from benchmark.services.out_hosts import BadAllowList, hosts_allowed
@@ -23,7 +23,7 @@ FREE_MIN_BYTES = 2 * 1024**3
 
 def worker_problems(queues: set[str]) -> list[str]:
     """One sentence for each thing that is missing; empty when the worker can start."""
-    problems = [_database(), _disk()]
+    problems = [database_problem(), _disk()]
     if queues & {"agents", "grading"}:
         problems += [_sandbox(), _shown()]
     if "agents" in queues:
@@ -72,14 +72,6 @@ def _way_out() -> str:
         hosts_allowed()
     except (BadPrices, BadAllowList) as error:
         return str(error)
-    return ""
-
-
-def _database() -> str:
-    try:
-        connection.ensure_connection()
-    except Exception as error:
-        return f"The database cannot be reached ({error}): set AGENT2_DATABASE_URL."
     return ""
 
 
