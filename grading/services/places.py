@@ -61,13 +61,22 @@ def _facts_kept(folder: Path) -> BaseFacts:
     name = hashlib.sha256(str(folder).encode()).hexdigest()[:24]
     path = settings.DATA_DIR / "base_facts" / f"{name}.json"
     with held_alone(path.with_suffix(".lock")):
-        if path.exists():
-            facts = BaseFacts.from_dict(json.loads(path.read_text()))
-            if facts.is_current():
-                return facts
+        facts = _facts_read(path)
+        if facts is not None and facts.is_current():
+            return facts
         facts = base_facts(folder)
-        path.write_text(json.dumps(facts.as_dict()))
+        part = path.with_suffix(".part")
+        part.write_text(json.dumps(facts.as_dict()))
+        part.replace(path)
     return facts
+
+
+def _facts_read(path: Path) -> BaseFacts | None:
+    """None where the file is not there, or not whole."""
+    try:
+        return BaseFacts.from_dict(json.loads(path.read_text()))
+    except (FileNotFoundError, ValueError, KeyError, TypeError):
+        return None
 
 
 def digest_of_base(facts: BaseFacts) -> str:

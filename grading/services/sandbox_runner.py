@@ -1,6 +1,7 @@
 """Executes evaluations: `python -m grading.runner` in the sandbox, followed through its JSON lines."""
 
 import json
+import os
 import time
 from collections.abc import Mapping
 from dataclasses import asdict, replace
@@ -172,6 +173,14 @@ def _verdict(folder: Path, ended: Exit, log_path: Path) -> RunnerVerdict:
         told["finding"] = Finding(**told["finding"]) if told.get("finding") else None
         told["warnings"] = tuple(Finding(**finding) for finding in told.get("warnings", ()))
         return RunnerVerdict(**told)
-    tail = log_path.read_bytes()[-2000:].decode("utf-8", "replace") if log_path.exists() else ""
+    tail = _last_lines(log_path)
     why = f"went over its {ended.exceeded} limit" if ended.exceeded else f"ended with code {ended.code}"
     raise SandboxFault(f"The grading runner {why} and left no verdict. Its last lines:\n{tail}")
+
+
+def _last_lines(log_path: Path, most: int = 2000) -> str:
+    if not log_path.exists():
+        return ""
+    with log_path.open("rb") as log:
+        log.seek(max(0, log.seek(0, os.SEEK_END) - most))
+        return log.read(most).decode("utf-8", "replace")

@@ -29,6 +29,10 @@ class Scored:
     """Of the base model, weight for weight."""
     is_waiting: bool = False
 
+    @property
+    def is_scored(self) -> bool:
+        return self.score is not None and math.isfinite(self.score)
+
 
 @dataclass(frozen=True)
 class RunRecord:
@@ -47,7 +51,7 @@ class RunRecord:
 
     @property
     def scored(self) -> list[Scored]:
-        return [each for each in self.submissions if each.score is not None and math.isfinite(each.score)]
+        return [each for each in self.submissions if each.is_scored]
 
     @property
     def best(self) -> Scored | None:
@@ -279,7 +283,7 @@ def _methods(record: RunRecord) -> tuple[Metric, ...]:
 
 def reference_metrics(record: RunRecord) -> dict[str, Any]:
     """The reference's metrics.json of this run, by its own definitions: not scored counts as 0.0."""
-    scores = [each.score if each in record.scored else 0.0 for each in record.submissions]
+    scores = [each.score if each.is_scored else 0.0 for each in record.submissions]
     valid = [each for each in record.scored if each.score]
     last = record.submissions[-1] if record.submissions else None
     gap = None if last is None or record.used_s is None else record.used_s - last.elapsed_s
