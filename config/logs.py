@@ -1,4 +1,4 @@
-"""The log: one line a record, for people or for machines, and no secret in it."""
+"""The log, for people or for machines: what a record says cannot pass for another record, and no secret is in it."""
 
 import json
 import logging
@@ -9,6 +9,7 @@ from benchmark.log_context import log_fields
 from benchmark.masking import SHORTEST_SECRET, Masker, mask_text
 
 MASK = "•••"
+CONTROLS = {code: f"\\x{code:02x}" for code in (*range(0x09), *range(0x0B, 0x20), *range(0x7F, 0xA0))}
 
 
 class RunSecrets(logging.Filter):
@@ -34,12 +35,13 @@ class RunSecrets(logging.Filter):
 
 
 class Lines(logging.Formatter):
-    """For people: what the line is about stands at its end."""
+    """For people: what the record is about stands at its end; further lines of it are indented."""
 
     def __init__(self) -> None:
         super().__init__("%(asctime)s %(levelname)s %(name)s %(message)s")
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - the base class's
+        record.message = record.message.translate(CONTROLS).replace("\n", "\n    ")
         about = " ".join(f"{name}={value}" for name, value in log_fields().items())
         return super().formatMessage(record) + (f" [{about}]" if about else "")
 

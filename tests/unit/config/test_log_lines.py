@@ -32,6 +32,13 @@ def test_one_line_whatever_is_said() -> None:
     assert "ValueError: of the test" in json.loads(text)["traceback"]
 
 
+def test_nobody_can_write_a_record_or_colours_into_the_log() -> None:
+    text = Lines().format(record("GET /a\r\n2026-11-30 ERROR forged\x1b[31m\x9b1m\tü"))
+    first, second = text.split("\n")
+    assert first.endswith("GET /a\\x0d")
+    assert second == "    2026-11-30 ERROR forged\\x1b[31m\\x9b1m\tü"
+
+
 def test_people_see_it_at_the_end() -> None:
     with log_about(run="slug"):
         assert Lines().format(record("done")).endswith("WARNING room.part done [run=slug]")
