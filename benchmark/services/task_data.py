@@ -47,6 +47,8 @@ class LocalOrPublic:
         with path.open("rb") as handle:
             found = hashlib.file_digest(handle, "sha256").hexdigest()
         if found != sha256:
+            if not folder:
+                path.unlink()  # so that the next try fetches it anew
             raise DataUnavailable(f"{path} has SHA-256 {found}, expected {sha256}. Fetch it anew from {url}.")
         return path
 
