@@ -22,9 +22,10 @@ def base_model_problem(reference: str) -> str:
     """Empty when `reference` has the form of a base model, else what to write instead. Does not touch the network."""
     if len(reference) > 256 or not reference.isprintable():
         return "A base model's name may have at most 256 printable characters."
-    if reference in settings.BASE_MODEL_BUILDERS or HUB_ID.match(reference):
+    if reference in settings.BASE_MODEL_BUILDERS:
         return ""
-    if reference.startswith("/"):
+    # The name becomes a folder of the workspace.
+    if (HUB_ID.match(reference) or reference.startswith("/")) and base_model_name(reference) not in (".", ".."):
         return ""
     known = ", ".join(settings.BASE_MODEL_BUILDERS)
     return f"Give a built-in model ({known}), an absolute folder, or a hub id such as Qwen/Qwen2.5-0.5B-Instruct."

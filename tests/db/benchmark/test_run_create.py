@@ -51,6 +51,8 @@ def test_budgets_and_the_resume_policy_are_kept() -> None:
         ({"resumes": -1}, "resumes"),
         ({"driver": "a\nb"}, "driver"),
         ({"base_model": "../x"}, "base_model"),
+        ({"base_model": "/models/.."}, "base_model"),
+        ({"base_model": "org/."}, "base_model"),
         ({"agent": "claude-code", "driver": "none"}, "driver"),
     ],
 )
