@@ -13,7 +13,7 @@ from grading.intake.codes import Refused
 from grading.intake.limits import IntakeLimits
 from grading.intake.listing import folder_list
 from grading.intake.paths import Resolver
-from grading.intake.snapshot import Stamp, files_copy, stamps_take, unchanged_check
+from grading.intake.snapshot import Stamp, files_copy, snapshot_commit, stamps_take, unchanged_check
 from tests.unit.intake.conftest import WORKSPACE, Bench
 
 NAME = "model.safetensors"
@@ -219,3 +219,13 @@ def test_two_workers_take_the_same_checkpoint_at_once(bench: Bench) -> None:
     assert len(digests) == 4
     assert None not in digests
     assert [each.name for each in bench.store.iterdir()] == [digests[0]]
+
+
+def test_an_identical_snapshot_counts_as_touched(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / NAME).write_bytes(b"same")
+    final = snapshot_commit(tmp_path / "a", tmp_path, "digest")
+    os.utime(final, (0, 0))
+    assert snapshot_commit(tmp_path / "b", tmp_path, "digest") == final
+    assert final.stat().st_mtime > 0
