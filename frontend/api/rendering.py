@@ -5,21 +5,33 @@ import math
 from collections.abc import Mapping
 from typing import IO, Any
 
-from rest_framework.exceptions import ParseError
+from django.conf import settings
+from rest_framework import status
+from rest_framework.exceptions import APIException, ParseError
 from rest_framework.parsers import BaseParser
 from rest_framework.renderers import JSONRenderer
 
 
+class TooLarge(APIException):
+    """The body is longer than what any endpoint takes."""
+
+    status_code = status.HTTP_413_REQUEST_ENTITY_TOO_LARGE
+
+
 class StrictJSONParser(BaseParser):
-    """UTF-8 JSON. Raises: ParseError: anything else, however deep or odd."""
+    """UTF-8 JSON. Raises: ParseError: anything else, however deep or odd; TooLarge."""
 
     media_type = "application/json"
 
     def parse(
         self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
     ) -> Any:
+        most = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+        body = stream.read(most + 1)
+        if len(body) > most:
+            raise TooLarge(f"A body may have at most {most} bytes.")
         try:
-            return json.loads(stream.read().decode("utf-8"), parse_constant=_refused)
+            return json.loads(body.decode("utf-8"), parse_constant=_refused)
         except (ValueError, RecursionError) as error:
             raise ParseError(f"This is not JSON: {type(error).__name__}.") from None
 
