@@ -1,5 +1,6 @@
 """What the grading API answers: the reference's fields, and ours beside them."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.utils import timezone
@@ -17,10 +18,15 @@ def submission_status(submission: Submission) -> int:
     return STATUS.get(SubmissionState(submission.state), 202)
 
 
-def submission_answer(submission: Submission, url: str) -> dict[str, Any]:
+def run_standings(run_id: int) -> dict[str, TaskStanding]:
+    """Where a run stands, by task."""
+    rows = TaskStanding.objects.filter(run=run_id).select_related("best_submission")
+    return {row.task: row for row in rows}
+
+
+def submission_answer(submission: Submission, url: str, standings: Mapping[str, TaskStanding]) -> dict[str, Any]:
     """The reference's answer to `/submit`, with state, code, fix and the status URL added."""
-    task = submission.task or submission.run.task
-    row = TaskStanding.objects.select_related("best_submission").filter(run=submission.run_id, task=task).first()
+    row = standings.get(submission.task or submission.run.task)
     baseline = row.baseline if row else None
     facts = submission_facts(submission, baseline)
     answer: dict[str, Any] = {

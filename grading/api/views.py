@@ -13,7 +13,7 @@ from django.views.decorators.csrf import csrf_exempt
 
 from benchmark.catalogue import task_slug
 from benchmark.models import Run, secret_hash
-from grading.api.answers import health_answer, submission_answer, submission_status, time_answer
+from grading.api.answers import health_answer, run_standings, submission_answer, submission_status, time_answer
 from grading.api.body import BadRequest, submit_body
 from grading.api.waiting import submission_ended
 from grading.models import Submission
@@ -118,7 +118,8 @@ async def submit(request: HttpRequest, token: str, task: str = "") -> JsonRespon
 
 def _answer(pk: int, url: str) -> JsonResponse:
     submission = Submission.objects.select_related("verdict", "run").get(pk=pk)
-    return JsonResponse(submission_answer(submission, url), status=submission_status(submission))
+    answer = submission_answer(submission, url, run_standings(submission.run_id))
+    return JsonResponse(answer, status=submission_status(submission))
 
 
 @answering("GET")
@@ -154,7 +155,8 @@ async def submissions(request: HttpRequest, token: str, task: str = "") -> JsonR
         named = task_of(run, task)
         rows = Submission.objects.filter(run=run, **({"task": named} if named else {}))
         rows = rows.select_related("verdict", "run")
-        return [submission_answer(row, url) for row in rows]
+        standings = run_standings(run.pk)
+        return [submission_answer(row, url, standings) for row in rows]
 
     return JsonResponse({"submissions": await _in_thread(listed)()})
 
@@ -164,8 +166,9 @@ async def submission(request: HttpRequest, token: str, number: int, task: str = 
     """One submission: 202 while it is not graded."""
 
     def find() -> int:
-        task_of(_run_of(token), task)
-        pk = Submission.objects.filter(run=_run_of(token), number=number).values_list("pk", flat=True).first()
+        run = _run_of(token)
+        task_of(run, task)
+        pk = Submission.objects.filter(run=run, number=number).values_list("pk", flat=True).first()
         if pk is None:
             raise BadRequest(f"There is no submission {number}.", 404)
         return pk
