@@ -9,13 +9,13 @@ from rest_framework.exceptions import ParseError
 from frontend.api.rendering import StrictJSONParser, TooLarge
 
 
-class Endless(io.RawIOBase):
+class Endless(io.BytesIO):
     """A body that goes on for ever."""
 
-    def __init__(self) -> None:
-        self.given = 0
+    given = 0
 
-    def read(self, size: int = -1) -> bytes:
+    def read(self, size: int | None = -1, /) -> bytes:
+        assert size is not None
         assert size >= 0, "read without a limit"
         self.given += size
         return b" " * size
