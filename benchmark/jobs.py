@@ -11,6 +11,7 @@ from benchmark.log_context import log_about
 from benchmark.models import Run, RunState
 from benchmark.sandbox.contract import SandboxFault
 from benchmark.services.adoption import run_adopt, runs_adoptable, runs_lost
+from benchmark.services.artifacts_storing import artifacts_pass
 from benchmark.services.execution import run_abandon, run_drive
 from benchmark.services.fair_share import runs_by_turn
 from benchmark.services.holding import STOPPING, run_claim
@@ -22,6 +23,7 @@ from benchmark.services.worker_beat import takes_work, worker_leave, worker_repo
 from benchmark.services.worker_duties import duties_begin
 
 _slots = Slots(settings.AGENT_SLOTS)
+_storing = Slots(1)
 
 
 @worker_ready.connect
@@ -88,3 +90,9 @@ def runs_sweep() -> None:
         run_settle(pk)
     if Run.objects.filter(state=RunState.QUEUED).exists():
         job_send("benchmark.jobs.run_execute")
+
+
+@shared_task
+def artifacts_store() -> None:
+    """Put sealed files into object storage."""
+    _storing.drain(lambda: bool(artifacts_pass()))

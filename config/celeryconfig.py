@@ -31,6 +31,10 @@ beat_schedule = {
         "bundles.jobs.bundles_sweep",
     )
 }
+if "artifacts" in settings.STORAGES:
+    storing = "benchmark.jobs.artifacts_store"
+    every = 4 * settings.SWEEP_S
+    beat_schedule[storing] = {"task": storing, "schedule": every, "options": {"expires": every}}
 beat_schedule_filename = str(settings.DATA_DIR / "beat")
 broker_transport_options: dict[str, Any] = {}
 

@@ -1,15 +1,22 @@
-"""Headers every page carries, and static files; both without leaving the event loop for other requests."""
+"""Headers every page carries, static files, both without leaving the event loop for other requests; and what is said
+while the object storage cannot be asked."""
 
+import logging
 from collections.abc import Awaitable, Callable
 from inspect import iscoroutinefunction
 from typing import cast
 
 from asgiref.sync import sync_to_async
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
 from django.utils.decorators import sync_and_async_middleware
+from django.utils.deprecation import MiddlewareMixin
 from whitenoise.middleware import WhiteNoiseMiddleware
 
+from benchmark.artifacts.contract import StorageUnavailable
+
+log = logging.getLogger(__name__)
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -57,3 +64,20 @@ def static_files(get_response: Sync | Async) -> Sync | Async:
 
 def _not_found(_: HttpRequest) -> HttpResponse:
     return HttpResponse("There is no such file.", status=404, content_type="text/plain")
+
+
+class ObjectStorageAway(MiddlewareMixin):
+    """What lies in object storage alone cannot be shown while that is away: 503, and nothing is lost."""
+
+    WHY = "It lies in the object storage, which cannot be reached now. Nothing is lost; try again in a minute."
+
+    def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
+        if not isinstance(exception, StorageUnavailable):
+            return None
+        log.warning("%s: %s", request.path, exception)
+        if "text/html" in request.headers.get("Accept", ""):
+            answer = render(request, "503.html", {"why": self.WHY}, status=503)
+        else:
+            answer = JsonResponse({"detail": self.WHY, "error": self.WHY}, status=503)
+        answer["Retry-After"] = "60"
+        return answer

@@ -11,6 +11,7 @@ from django.conf import settings
 from django.contrib.auth.base_user import AbstractBaseUser
 from django.contrib.auth.models import AnonymousUser
 
+from benchmark.services.artifacts import artifact_local
 from frontend.access import OPERATE
 from frontend.trace_text import harmless
 from grading.models import Verdict
@@ -59,7 +60,8 @@ def records_read(verdict: Verdict | None, page: int, *, texts: bool) -> Records:
         return Records([], page, False, "The records lie outside of the data folder.")
     first = (page - 1) * PER_PAGE
     try:
-        with path.open("rb") as file:
+        place = Path(settings.DATA_DIR) / verdict.records
+        with artifact_local(place, sha256=verdict.records_sha256).open("rb") as file:
             lines = list(islice(iter(lambda: file.readline(LINE_MOST), b""), first, first + PER_PAGE + 1))
     except OSError:
         return Records([], page, False, "The records are not on this machine; they lie on the worker that graded.")

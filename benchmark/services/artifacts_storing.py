@@ -82,16 +82,17 @@ def _kept(storage: ArtifactStorage, path: Path, digest: str) -> tuple[int, str]:
     return held
 
 
-def artifacts_pass() -> None:
-    """What the periodic job does. A storage that cannot be reached is said once, and when it is back."""
+def artifacts_pass() -> bool:
+    """What the periodic job does; whether anything was stored. An outage is said once, and its end."""
     was_down = _state["down"]
     try:
-        artifacts_store(most_s=10 * settings.SWEEP_S)
+        done = artifacts_store(most_s=10 * settings.SWEEP_S)
     except StorageUnavailable as error:
         _state["down"] = True
         if not was_down:
             log.warning("sealed files stay on this disk until the object storage can be reached: %s", error)
-        return
-    _state["down"] = False
-    if was_down:
+        return False
+    _state["down"] = was_down and not done.stored
+    if was_down and done.stored:
         log.warning("the object storage can be reached again")
+    return done.stored > 0

@@ -13,6 +13,7 @@ from benchmark.alive import alive_say
 from benchmark.models import HELD, Run
 from benchmark.ports import grading_room
 from benchmark.sandbox.contract import SandboxFault
+from benchmark.services.artifacts import artifact_storage
 from benchmark.services.holding import STOPPING
 from benchmark.services.queueing import job_send
 from benchmark.services.sandboxes import sandbox_leftovers, sandbox_number, sandbox_reap
@@ -65,6 +66,8 @@ def _work() -> None:
             if settings.PLACE:
                 # What the periodic jobs mend on the web server's disk is mended here too.
                 job_send("traces.jobs.recordings_sweep", place=settings.PLACE)
+                if artifact_storage() is not None:
+                    job_send("benchmark.jobs.artifacts_store", place=settings.PLACE)
         pause.wait(ALIVE_S)
         spent += ALIVE_S
 

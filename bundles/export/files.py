@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from benchmark.models import Run
+from benchmark.services.artifacts import artifact_local
 from bundles.format.names import name_problem
 from traces.models import CodeSnapshot, Recording, Trace, TraceState
-from traces.services.snapshots_store import blob_path
+from traces.services.snapshots_store import blob_local
 
 BLOCK = 1 << 20
 NUMBERED = re.compile(r"transcripts/\d\d-[^/]+")
@@ -50,7 +51,7 @@ def _transcripts(run: Run, notes: list[str]) -> Iterator[Source]:
     traces = Trace.objects.filter(run=run, state=TraceState.SEALED).order_by("id")
     for number, trace in enumerate(traces, 1):
         path = trace.name if NUMBERED.fullmatch(trace.name) else f"transcripts/{number:02}-{_plain(trace.name)}"
-        place = trace.folder / "transcript"
+        place = artifact_local(trace.folder / "transcript", sha256=trace.sha256)
         if not place.is_file() or place.stat().st_size < trace.transcript_bytes:
             notes.append(f"Transcript {trace.name!r} was left out: its file is not whole here.")
             continue
@@ -65,7 +66,7 @@ def _plain(name: str) -> str:
 def _code(run: Run, notes: list[str]) -> Iterator[Source]:
     for snapshot in CodeSnapshot.objects.filter(run=run).order_by("number"):
         for name, kept in sorted(snapshot.files.items()):
-            path, place = f"code/{snapshot.number}/{name}", blob_path(kept[0])
+            path, place = f"code/{snapshot.number}/{name}", blob_local(kept[0])
             if name_problem(path) is not None or not place.is_file():
                 notes.append(f"Code {name!r} of submission {snapshot.number} was left out.")
                 continue

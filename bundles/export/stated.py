@@ -4,6 +4,7 @@ import zipfile
 from typing import Any
 
 from benchmark.models import Run
+from benchmark.services.artifacts import artifact_open
 from bundles.dialects.agent2 import agent2_read
 from bundles.dialects.facts import RunFacts
 from bundles.format.jsonfile import BadJson, json_parse
@@ -30,7 +31,7 @@ def _manifest(bundle: Bundle) -> dict[str, Any] | None:
     """Only zips are looked into: they were opened safely when they came, and one entry is read of a known size."""
     ending = f"{bundle.part}/{MANIFEST}" if bundle.part else MANIFEST
     try:
-        with zipfile.ZipFile(bundle.path) as archive:
+        with artifact_open(bundle.path) as whole, zipfile.ZipFile(whole) as archive:
             info = archive.getinfo(ending)
             if info.file_size > MANIFEST_LIMIT:
                 return None

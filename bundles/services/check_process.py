@@ -1,6 +1,7 @@
 """Starting the checking process, passing on its progress, and ending it in time."""
 
 import json
+import logging
 import os
 import signal
 import subprocess
@@ -13,10 +14,13 @@ from typing import IO, Any
 
 from django.conf import settings
 
+from benchmark.artifacts.contract import StorageUnavailable
+from benchmark.services.artifacts import artifact_local
 from bundles.checking.report import Report
 from bundles.integrity.here import sources_here
 from bundles.models import Bundle
 
+log = logging.getLogger(__name__)
 ROOT = Path(__file__).resolve().parents[2]
 MEMORY_BYTES = 1 << 30
 """Of its own data; files that are mapped do not count. It really needs a tenth."""
@@ -48,6 +52,18 @@ def unpacked_apart(bundle: Bundle, *, into: Path) -> None:
     refused = _apart(_task(bundle, into) | {"only_unpack": True}, into, lambda *_: True).get("refused")
     if refused:
         raise CheckFailed(str(refused.get("text", "refused")))
+
+
+def archive_here(bundle: Bundle) -> bool:
+    """Bring the archive to this disk if it is not here; False: the object storage that has it is away."""
+    try:
+        artifact_local(bundle.path, sha256=bundle.sha256)
+    except StorageUnavailable as error:
+        log.warning("the archive of %s waits for the object storage: %s", bundle, error)
+        return False
+    except OSError:
+        log.exception("the archive of %s could not be brought here", bundle)
+    return True
 
 
 def _task(bundle: Bundle, into: Path) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from benchmark.services.pulse import repeated
 from benchmark.services.runs import worker_name
 from bundles.checking.report import Found, Report
 from bundles.models import Bundle, BundleState
-from bundles.services.check_process import CheckFailed, CheckGivenUp, check_apart
+from bundles.services.check_process import CheckFailed, CheckGivenUp, archive_here, check_apart
 from bundles.services.importing import run_import, run_unimport
 from bundles.services.known import known_here
 from bundles.services.notifications import notification_send
@@ -32,6 +32,8 @@ TELL_S = 0.3
 def bundle_check_next() -> bool:
     """Check the oldest bundle that waits; False when there is none."""
     for bundle in Bundle.objects.filter(state=BundleState.RECEIVED).order_by("id")[:20]:
+        if not archive_here(bundle):
+            continue
         lease = uuid4().hex
         if Bundle.objects.move(
             bundle.pk,

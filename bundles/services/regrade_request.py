@@ -21,7 +21,7 @@ from benchmark.services.protocols import protocol_in_force
 from benchmark.services.queueing import job_send_on_commit
 from bundles.checking.report import Report
 from bundles.models import ACCEPTED, Bundle
-from bundles.services.check_process import unpacked_apart
+from bundles.services.check_process import archive_here, unpacked_apart
 from bundles.services.regrading import run_regrades_note
 from grading.intake import IntakeLimits, View, checkpoint_take
 from grading.intake.report import IntakeReport
@@ -67,6 +67,8 @@ def regrade_next() -> bool:
     for submission in Submission.objects.filter(
         run__origin=Origin.EXTERNAL, intake__regrade=ASKED, lease=""
     ).select_related("run")[:20]:
+        if not archive_here(Bundle.objects.get(run=submission.run)):
+            continue
         lease = uuid4().hex
         mine = Submission.objects.filter(pk=submission.pk, lease="", intake__regrade=ASKED)
         if mine.update(lease=lease, lease_at=timezone.now()):

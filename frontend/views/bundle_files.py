@@ -2,18 +2,21 @@
 
 import json
 import tempfile
+from collections.abc import Iterator
 from typing import BinaryIO, cast
 
 from django.contrib.auth.decorators import login_required
-from django.http import FileResponse, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.views.decorators.http import require_safe
 
 from bundles.export.bundle import CannotExport, bundle_export
 from bundles.format.schema import MANIFEST_SCHEMA
 from bundles.packer.join import packer_source
 from frontend.access import run_seen
+from frontend.streaming import archive_sent
 
 IN_MEMORY = 8 << 20
+BLOCK = 1 << 20
 
 
 @require_safe
@@ -34,7 +37,7 @@ def _file(text: str, kind: str, name: str) -> HttpResponse:
 
 @login_required
 @require_safe
-def run_bundle(request: HttpRequest, slug: str) -> HttpResponse | FileResponse:
+def run_bundle(request: HttpRequest, slug: str) -> HttpResponseBase:
     """The run as a bundle; 409 while it goes on. Writing one takes a while, so it is for people with an account."""
     run = run_seen(request, slug)
     file = tempfile.SpooledTemporaryFile(max_size=IN_MEMORY)  # noqa: SIM115  (the response closes it)
@@ -46,5 +49,11 @@ def run_bundle(request: HttpRequest, slug: str) -> HttpResponse | FileResponse:
     except BaseException:
         file.close()
         raise
-    file.seek(0)
-    return FileResponse(file, as_attachment=True, filename=f"{run.slug}.zip", content_type="application/zip")
+    return archive_sent(request, _blocks(cast(BinaryIO, file)), size=file.tell(), filename=f"{run.slug}.zip")
+
+
+def _blocks(file: BinaryIO) -> Iterator[bytes]:
+    with file:
+        file.seek(0)
+        while block := file.read(BLOCK):
+            yield block

@@ -4,11 +4,12 @@ from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import ValidationError
-from django.http import FileResponse, Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
 from benchmark.catalogue import tasks
+from benchmark.services.artifacts import artifact_blocks
 from bundles.models import Bundle
 from bundles.services.appeals import appeal_open
 from bundles.services.moderation import bundle_state_terms
@@ -17,6 +18,7 @@ from frontend.bundle_access import UPLOAD, bundle_own, bundle_seen, may_moderate
 from frontend.bundle_list import bundle_list_of
 from frontend.bundle_page import bundle_page
 from frontend.bundle_told import bundle_data
+from frontend.streaming import archive_sent
 
 
 @require_safe
@@ -60,14 +62,14 @@ def bundle_report(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @require_safe
-def bundle_archive(request: HttpRequest, slug: str) -> FileResponse:
+def bundle_archive(request: HttpRequest, slug: str) -> HttpResponseBase:
     """The archive as it came: for its owner and moderators, since nothing in it is masked by us."""
     bundle = bundle_own(request, slug)
+    blocks = artifact_blocks(bundle.path, sha256=bundle.sha256)
     try:
-        file = bundle.path.open("rb")
+        return archive_sent(request, blocks, size=bundle.size, filename=bundle.filename)
     except OSError:
         raise Http404 from None
-    return FileResponse(file, as_attachment=True, filename=bundle.filename)
 
 
 @login_required

@@ -1,16 +1,15 @@
 """What can be taken from a run: its transcripts and its citation. Its bundle is among the bundles' files."""
 
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import Callable, Iterator
 
-from asgiref.sync import sync_to_async
-from django.core.handlers.asgi import ASGIRequest
-from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404
 from django.views.decorators.http import require_safe
 
 from frontend.access import run_seen
 from frontend.run_cite import bibtex
 from frontend.run_page import run_page
+from frontend.streaming import streamed
 from traces.export.atif import atif
 from traces.export.jsonl import jsonl
 from traces.models import Trace
@@ -38,14 +37,11 @@ def run_trace_file(request: HttpRequest, slug: str, key: str, form: str) -> Http
     """One whole transcript as JSON lines, as ATIF, or as it is stored. Memory is a piece of it."""
     trace = get_object_or_404(Trace.objects.select_related("run"), run=run_seen(request, slug), key=key)
     write, kind = FORMATS[form]
-    pieces = _pieces(write(trace))
+    disposition = {"Content-Disposition": f'attachment; filename="{slug}-{trace.pk}.{form}"'}
     try:
-        first = next(pieces, b"")
+        return streamed(request, _pieces(write(trace)), f"{kind}; charset=utf-8", disposition)
     except OSError:
         return HttpResponse("The transcript’s files are not on this machine.", status=503, content_type="text/plain")
-    disposition = {"Content-Disposition": f'attachment; filename="{slug}-{trace.pk}.{form}"'}
-    body = _later(first, pieces) if isinstance(request, ASGIRequest) else _now(first, pieces)
-    return StreamingHttpResponse(body, content_type=f"{kind}; charset=utf-8", headers=disposition)
 
 
 def _pieces(lines: Iterator[str] | Iterator[bytes]) -> Iterator[bytes]:
@@ -58,19 +54,6 @@ def _pieces(lines: Iterator[str] | Iterator[bytes]) -> Iterator[bytes]:
             yield b"".join(held)
             held, size = [], 0
     yield b"".join(held)
-
-
-def _now(first: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
-    yield first
-    yield from rest
-
-
-async def _later(first: bytes, rest: Iterator[bytes]) -> AsyncIterator[bytes]:
-    """Piece by piece: a synchronous iterator would be read to its end before the first byte is sent."""
-    piece: bytes | None = first
-    while piece is not None:
-        yield piece
-        piece = await sync_to_async(lambda: next(rest, None))()
 
 
 @require_safe

@@ -3,16 +3,20 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from django.db.models import QuerySet
+from django.conf import settings
+from django.db.models import Exists, OuterRef, QuerySet
 
 from benchmark.services.artifacts import artifact_path
 from benchmark.services.artifacts_sources import Source
-from grading.models import Evaluation, EvaluationState
+from grading.models import Baseline, Evaluation, EvaluationState, Submission
 
 
 def _evaluations() -> QuerySet[Evaluation]:
     """Their records stay on the host that graded, until it stores them."""
-    return Evaluation.objects.filter(state=EvaluationState.DONE).exclude(verdict__records="").select_related("verdict")
+    done = Evaluation.objects.filter(state=EvaluationState.DONE).exclude(verdict__records="")
+    here = {"evaluation": OuterRef("pk"), "run__place": settings.PLACE}
+    graded_here = Exists(Submission.objects.filter(**here)) | Exists(Baseline.objects.filter(**here))
+    return done.filter(graded_here).select_related("verdict")
 
 
 def _record_files(evaluation: Evaluation) -> Mapping[Path, str]:

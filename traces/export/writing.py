@@ -7,6 +7,7 @@ import re
 from types import TracebackType
 from typing import Any, Self
 
+from benchmark.services.artifacts import artifact_local
 from traces.models import Event, Trace
 from traces.storage.files import pread
 
@@ -20,7 +21,7 @@ class Bodies:
         self._path = trace.folder / "bodies"
 
     def __enter__(self) -> Self:
-        self._file = os.open(self._path, os.O_RDONLY)
+        self._file = os.open(artifact_local(self._path), os.O_RDONLY)
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:

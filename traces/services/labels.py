@@ -12,6 +12,7 @@ from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.db import transaction
 
+from benchmark.artifacts.contract import Damaged
 from benchmark.models import Run
 from benchmark.services.audit import audit_record
 from benchmark.services.base_models import base_model_name
@@ -21,7 +22,7 @@ from traces.models import CodeSnapshot, LabelSource, MethodLabel
 from traces.services.ingest_rows import storable, storable_json
 from traces.services.label_process import LabellerFailed, label_apart
 from traces.services.labels_commands import commands_before
-from traces.services.snapshots_store import code_store
+from traces.services.snapshots_store import blob_local, code_store
 
 log = logging.getLogger(__name__)
 FINDINGS_MOST, NOTES_MOST = 50, 50
@@ -41,6 +42,8 @@ def label_make(snapshot: CodeSnapshot, *, commands: Iterable[str]) -> MethodLabe
     """Judge one submission's code and store what came of it. Code that cannot be judged gets a label that says so."""
     given = list(commands)
     try:
+        for entry in snapshot.files.values():
+            blob_local(entry[0])
         report = (
             {}
             if not snapshot.files
@@ -52,7 +55,7 @@ def label_make(snapshot: CodeSnapshot, *, commands: Iterable[str]) -> MethodLabe
                 base_model_path=f"models/{base_model_name(snapshot.run.base_model)}",
             )
         )
-    except LabellerFailed as error:
+    except (LabellerFailed, Damaged) as error:
         log.warning("%s: %s", snapshot, error)
         report = {"notes": [{"file": "", "line": None, "why": str(error)}]}
     values = {"commands": len(given), **_stored(report)}

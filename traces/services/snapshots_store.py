@@ -11,6 +11,7 @@ from django.conf import settings
 
 from benchmark.masking import Masker
 from benchmark.models import secret_hash
+from benchmark.services.artifacts import artifact_local
 
 TOKEN = re.compile(rb"[A-Za-z0-9_-]{43,4096}")
 carried: Callable[[str, bytes], None] | None = None
@@ -49,7 +50,12 @@ def blob_put(content: bytes) -> str:
 
 def blob_get(digest: str) -> bytes:
     """Raises: OSError: it is not here."""
-    return blob_path(digest).read_bytes()
+    return blob_local(digest).read_bytes()
+
+
+def blob_local(digest: str) -> Path:
+    """Its place in the store, brought there from object storage where it has to be. Raises: OSError."""
+    return artifact_local(blob_path(digest), sha256=digest)
 
 
 def masked(content: bytes, token_hash: str) -> tuple[bytes, int]:

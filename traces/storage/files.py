@@ -6,6 +6,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from benchmark.services.artifacts import artifact_local
+
 BUFFER = 1 << 20
 carried: Callable[[Path, int, bytes], None] | None = None
 """Told of what was written where, on hosts that share no disk with the web server. Raises: OSError."""
@@ -100,8 +102,8 @@ def pread(file: int, offset: int, length: int) -> bytes:
 
 
 def read_part(path: Path, offset: int, length: int) -> bytes:
-    """The same by path. Raises: OSError."""
-    file = os.open(path, os.O_RDONLY)
+    """The same by path, of a file here or in object storage. Raises: OSError."""
+    file = os.open(artifact_local(path), os.O_RDONLY)
     try:
         return pread(file, offset, length)
     finally:

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from benchmark.services.artifacts import artifact_local
 from traces.contract import EventKind
 from traces.storage.files import GrowingFile
 
@@ -144,7 +145,8 @@ def found_in(
     if not needle or len(needle) > LONGEST_NEEDLE or after >= extent.events:
         return
     deadline = time.monotonic() + seconds
-    with (folder / "search.txt").open("rb") as file, (folder / "search.idx").open("rb") as index_file:
+    texts, places = (artifact_local(folder / name) for name in ("search.txt", "search.idx"))
+    with texts.open("rb") as file, places.open("rb") as index_file:
         index = _Index(index_file.read(8 * extent.events), extent.texts)
         wanted = frozenset(_NUMBERS[kind] for kind in kinds)
         at = index.begin(after + 1)
@@ -202,7 +204,7 @@ def _spans(folder: Path, needle: bytes, start: int, extent: Extent) -> Iterator[
     first = start // BLOCK
     may = np.ones(max(0, (end + BLOCK - 1) // BLOCK), dtype=bool)
     if count > first and len(needle) > 2:
-        rows = np.memmap(folder / "search.bits", dtype=np.uint8, mode="r", shape=(count, FILTER))
+        rows = np.memmap(artifact_local(folder / "search.bits"), dtype=np.uint8, mode="r", shape=(count, FILTER))
         may[:count] = _possible(rows, needle, first, count)
     at = first
     while at < len(may):
