@@ -4,6 +4,7 @@ import os
 import sys
 
 from celery import Celery
+from celery.signals import task_prerun
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
@@ -14,3 +15,12 @@ app = Celery("agent2")
 app.config_from_object("config.celeryconfig")
 app.conf["CELERY_DB_REUSE_MAX"] = 200
 app.autodiscover_tasks(["benchmark", "grading", "traces", "bundles"], related_name="jobs")
+
+
+@task_prerun.connect
+def _connection_mended(**_: object) -> None:
+    """A thread keeps its database connection over many jobs: one that broke is given back before the next."""
+    from django.db import connection
+
+    if connection.errors_occurred:
+        connection.close_if_unusable_or_obsolete()

@@ -44,7 +44,7 @@ def run_drive(hold: Hold, token: str = "") -> None:
     """
     with heartbeat(hold):
         try:
-            prepared = run_prepare(hold)
+            prepared = database_patiently(lambda: run_prepare(hold)) if token else run_prepare(hold)
             ended, exit_code = _run_agent(hold, prepared, token)
         except RunLeft:
             log.info("left the agent running for the next worker on this host")
@@ -67,7 +67,7 @@ def run_drive(hold: Hold, token: str = "") -> None:
 def _run_agent(hold: Hold, prepared: Prepared, adopted: str) -> tuple[RunEnded, int | None]:
     """Start the agent and watch it to its end, again where the policy says so. How it ended, and its exit code."""
     token = adopted or secret_new()
-    run = Adopted.run_again(hold) if adopted else _begin(hold, prepared, token)
+    run = database_patiently(lambda: Adopted.run_again(hold)) if adopted else _begin(hold, prepared, token)
     workspace = prepared.workspace
     follower = LogFollower(run.pk, workspace.log_path, secrets=(token,))
     watch = Watch(hold, run, prepared.access.ledger, follower)

@@ -14,6 +14,7 @@ from benchmark.services.driving import LOOK_S, RunEnded, stop_if_asked
 from benchmark.services.events import event_record
 from benchmark.services.holding import Hold
 from benchmark.services.provider_access import run_spent_store
+from benchmark.services.pulse import database_patiently
 
 GRACE_S = 60.0
 """For an agent whose provider's budget is used up, to end by itself."""
@@ -77,7 +78,8 @@ class Watch:
         if trouble := self.ledger.trouble():
             text = f"The agent ended after its provider failed {trouble.times} times. {trouble.detail}"
             return RunEnded(RunState.FAILED, f"provider_{trouble.kind}", text)
-        submitted = Run.objects.values_list("submission_count", flat=True).get(pk=self.run.pk)
+        counts = Run.objects.values_list("submission_count", flat=True)
+        submitted = database_patiently(lambda: counts.get(pk=self.run.pk))
         if ended.code and not submitted:
             text = f"The agent ended with code {ended.code} and submitted nothing."
             return RunEnded(RunState.FAILED, "agent_failed", text)
@@ -113,7 +115,7 @@ def resume_wanted(run: Run, watch: Watch, ended: SessionEnd) -> bool:
 def run_resume(run: Run, watch: Watch, ended: SessionEnd) -> None:
     """Count and record another start."""
     run.resumed += 1
-    Run.objects.filter(pk=run.pk).update(resumed=run.resumed)
+    database_patiently(lambda: Run.objects.filter(pk=run.pk).update(resumed=run.resumed))
     text = f"The agent ended with code {ended.exit_code} after {ended.seconds:.0f} s; {watch.left_s():.0f} s are left."
     event_record(
         run.pk,

@@ -1,5 +1,6 @@
 """Claiming grading work: one worker's hold on one evaluation, and the pulse that keeps it."""
 
+import logging
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -7,7 +8,7 @@ from typing import Any
 from uuid import uuid4
 
 from django.conf import settings
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, InterfaceError, OperationalError, connection, transaction
 from django.db.models import Exists, F, OuterRef, Q, Subquery
 from django.utils import timezone
 
@@ -19,6 +20,7 @@ from grading.models import Baseline, Evaluation, EvaluationState, Submission, Su
 from grading.services.outcomes import evaluation_close
 from grading.services.submissions import submission_announce
 
+log = logging.getLogger(__name__)
 PROGRESS_EVERY_S, BEAT_EVERY_S = 1.0, 0.5
 REGRADE = "taken"
 """`intake["regrade"]` of an ended submission whose claimed score is to be reached here as well."""
@@ -40,8 +42,19 @@ class Claim:
         Evaluation.objects.filter(pk=self.evaluation.pk, lease=self.lease).update(heartbeat_at=timezone.now())
 
     def pulse(self, phase: str = "", done: int = 0, of: int = 0) -> bool:
-        """Keep the hold and pass progress on. False: it is no longer ours, or nobody waits for it any more; stop."""
-        facts_now = (phase, done, of)
+        """Keep the hold and pass progress on. False: it is no longer ours, or nobody waits for it any more; stop.
+
+        A database that is away is no reason to stop: whose it is then shows when it is back.
+        """
+        try:
+            return self._pulse((phase, done, of))
+        except (OperationalError, InterfaceError) as error:
+            log.warning("the progress of evaluation %s could not be stored: %s", self.evaluation.pk, error)
+            connection.close()
+            return not STOPPING.is_set()
+
+    def _pulse(self, facts_now: tuple[str, int, int]) -> bool:
+        phase, done, of = facts_now
         if time.monotonic() - self.beat_at < BEAT_EVERY_S and facts_now == self.told and not STOPPING.is_set():
             return True
         self.beat_at = time.monotonic()

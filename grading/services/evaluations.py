@@ -4,7 +4,7 @@ import logging
 
 from django.conf import settings
 
-from benchmark.services.pulse import repeated
+from benchmark.services.pulse import database_patiently, repeated
 from grading.contract import Finding, RunnerVerdict
 from grading.ports import HoldLost, grading_runner
 from grading.services.claims import Claim
@@ -19,18 +19,18 @@ def evaluation_execute(claim: Claim) -> None:
         with repeated(claim.beat, every_s=settings.HEARTBEAT_S, name=f"evaluation-{claim.evaluation.pk}"):
             verdict = grading_runner().run(evaluation=claim.evaluation, pulse=claim.pulse)
     except HoldLost:
-        evaluation_release(claim.evaluation, claim.lease)
+        database_patiently(lambda: evaluation_release(claim.evaluation, claim.lease))
         return
     except Exception as error:
         log.exception("evaluation %s failed", claim.evaluation.pk)
         fault = Finding("I_GRADER", f"{type(error).__name__}: {error}", "Nothing to mend: the fault is the platform's.")
-        evaluation_fault(claim.evaluation, claim.lease, fault)
+        database_patiently(lambda: evaluation_fault(claim.evaluation, claim.lease, fault))
         return
     finding = verdict.finding if verdict.fault == "infra" else verdict_problem(verdict)
     if finding is not None:
-        evaluation_fault(claim.evaluation, claim.lease, finding)
+        database_patiently(lambda: evaluation_fault(claim.evaluation, claim.lease, finding))
     else:
-        evaluation_store(claim.evaluation, claim.lease, verdict)
+        database_patiently(lambda: evaluation_store(claim.evaluation, claim.lease, verdict))
 
 
 def verdict_problem(verdict: RunnerVerdict) -> Finding | None:

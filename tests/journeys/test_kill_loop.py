@@ -11,15 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.killing import COMPONENTS, STATES, Scene, kill_once, scene
+from tests.support.killing import CASES, SETTINGS, kill_once
+from tests.support.pools import Scene, scene
 
 pytestmark = [pytest.mark.services, pytest.mark.slow, pytest.mark.timeout(300)]
 BUBBLEWRAP = pytest.param("bubblewrap", marks=pytest.mark.bubblewrap)
 DOCKER = pytest.param("docker", marks=pytest.mark.docker)
-EVERY = [(c, s) for c in COMPONENTS for s in STATES if c != "agent" or s in ("running", "grading")]
 TELLING = {
-    "bubblewrap": [("worker", "running"), ("agent", "running")],
-    "docker": [("worker", "running"), ("worker", "grading"), ("web", "grading")],
+    "bubblewrap": [("worker-agents", "running"), ("postgres", "grading")],
+    "docker": [("worker-agents", "grading"), ("worker-grading", "grading")],
 }
 
 
@@ -28,19 +28,21 @@ def at(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory)
     if request.param == "bubblewrap" and shutil.which("bwrap") is None:
         pytest.skip("bubblewrap is not installed")
     folder: Path = tmp_path_factory.mktemp("kill")
-    with scene(folder, request.param) as made:
+    with scene(folder, request.param, **SETTINGS) as made:
         yield made
 
 
-@pytest.mark.parametrize(("component", "state"), EVERY)
+@pytest.mark.parametrize(("component", "state"), CASES)
 def test_a_kill_strands_nothing(at: Scene, component: str, state: str) -> None:
     if (component, state) not in TELLING[at.sandbox] and not os.environ.get("AGENT2_KILL_EVERYTHING"):
         pytest.skip("not among the most telling cases: set AGENT2_KILL_EVERYTHING=1")
     row = kill_once(at, component, state)
     assert row.wrong == [], row.line()
-    lost = component == "worker" and state in ("running", "grading") and at.sandbox == "bubblewrap"
-    if lost:
+    if component == "worker-agents" and state in ("running", "grading") and at.sandbox == "bubblewrap":
         # Its worker's death ends a bubblewrap sandbox, so there is nothing to go on with.
         assert (row.outcome, row.fault) == ("failed", "worker_lost")
     elif component != "agent":
+        submissions = 1 if state == "grading" else 2
         assert row.outcome == "finished", row.line()
+        assert row.states == ["graded"] * submissions, row.line()
+        assert state == "finishing" or row.answers == [200] * submissions, row.line()

@@ -1,35 +1,43 @@
 """Killing one component of the platform while a run is in one state, and looking at what is left afterwards.
 
-`python -m tests.support.killing [--sandbox docker] [component ...]` does all of it and prints the table.
+`python -m tests.support.killing [--sandbox docker] [component ...]` does all of it and prints the table. What it kills
+is its own: servers on ports and in folders of its own, and sandboxes by their whole names.
 """
 
 import argparse
 import json
 import os
+import re
 import shutil
 import signal
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import psutil
-import psycopg
 
-from tests.support.checkpoint import small_checkpoint
-from tests.support.docker_image import host_python_image
-from tests.support.own_services import OwnServices, own_services
-from tests.support.platform import Platform
+from tests.support.pools import ENDS, Scene, scene
 
-COMPONENTS = ("web", "worker", "redis", "postgres", "agent")
+COMPONENTS = (
+    *("web", "beat", "worker-default", "worker-agents", "worker-grading"),
+    *("redis", "postgres", "runner", "agent"),
+)
+"""The gateway is a thread of worker-agents: it dies with that, and never alone."""
 STATES = ("queued", "preparing", "running", "grading", "finishing")
+ONLY_IN: Mapping[str, tuple[str, ...]] = {
+    "agent": ("running", "grading"),
+    "runner": ("preparing", "grading", "finishing"),
+}
+"""States in which a component is there at all, where it is not in every one."""
 DRIVERS = {"grading": "submit:1", "finishing": "leave:2"}
 """What the agent does so that its run stays in that state for a while; otherwise it works."""
-ENDS = ("finished", "failed", "cancelled", "timed_out")
 WORK_S = 6
+SETTINGS = {"AGENT2_TEST_GRADING_S": "4", "AGENT2_HEARTBEAT_S": "1"}
+CASES = [(what, state) for what in COMPONENTS for state in STATES if state in ONLY_IN.get(what, STATES)]
 
 
 @dataclass
@@ -42,89 +50,59 @@ class Row:
     outcome: str = ""
     fault: str = ""
     seconds: float = 0.0
-    graded: int = 0
+    """From the kill until the run had ended and nothing of it was left."""
+    answers: list[int] = field(default_factory=list)
+    """HTTP statuses that the agent got for its submissions."""
+    states: list[str] = field(default_factory=list)
+    """Of the submissions, in order."""
     wrong: list[str] = field(default_factory=list)
 
     def line(self) -> str:
         told = f"{self.outcome} {self.fault}".strip()
         wrong = "; ".join(self.wrong) or "nothing"
-        cells = (self.sandbox, self.component, self.state, told, self.graded, f"{self.seconds:.1f}", wrong)
+        answers, states = " ".join(map(str, self.answers)) or "-", " ".join(self.states) or "-"
+        cells = (self.sandbox, self.component, self.state, told, answers, states, f"{self.seconds:.1f}", wrong)
         return "| " + " | ".join(map(str, cells)) + " |"
 
 
-HEAD = "| sandbox | killed | while the run was | ended as | graded | seconds | left or wrong |\n" + "|---" * 7 + "|"
+HEAD = (
+    "| sandbox | killed | while the run was | ended as | the agent was answered | submissions | seconds until right "
+    "| left or wrong |\n" + "|---" * 8 + "|"
+)
 
 
-@dataclass
-class Scene:
-    """A platform on services of its own."""
-
-    platform: Platform
-    services: OwnServices
-    base: Path
-    sandbox: str
-
-    def query(self, sql: str, *values: object) -> list[tuple[object, ...]]:
-        with psycopg.connect(self.services.environment["AGENT2_DATABASE_URL"], connect_timeout=5) as connection:
-            return connection.execute(sql, values).fetchall()
-
-    def until(self, true: Callable[[], bool], seconds: float, what: str) -> None:
-        self.platform.until(true, seconds, what)
-
-    def state(self, slug: str) -> str:
-        (state,) = self.query("SELECT state FROM benchmark_run WHERE slug = %s", slug)[0]
-        return str(state)
-
-    def is_in(self, slug: str, state: str) -> bool:
-        if state != "grading":
-            return self.state(slug) == state
-        sql = (
-            "SELECT 1 FROM grading_submission s JOIN benchmark_run r ON r.id = s.run_id "
-            "WHERE r.slug = %s AND s.state = 'grading'"
-        )
-        return bool(self.query(sql, slug))
-
-
-@contextmanager
-def scene(folder: Path, sandbox: str) -> Iterator[Scene]:
-    """Skips where what it needs is not here."""
-    with own_services(folder / "services") as services:
-        extra = services.environment | {
-            "AGENT2_GRADING_RUNNER": "tests.support.slow_runner.SlowRunner",
-            "AGENT2_TEST_GRADING_S": "6",
-            "AGENT2_HEARTBEAT_S": "1",
-            "AGENT2_ADOPT_S": "120",
-        }
-        extra |= host_python_image() if sandbox == "docker" else {"AGENT2_SANDBOX": "bubblewrap"}
-        platform = Platform(folder / "data", extra)
-        (folder / "data").mkdir(parents=True)
-        for parent in (folder / "data", folder):
-            parent.chmod(0o755)
-        platform.start()
-        try:
-            yield Scene(platform, services, small_checkpoint(folder / "base"), sandbox)
-        finally:
-            platform.stop()
+def is_in(at: Scene, slug: str, state: str) -> bool:
+    if state == "running":
+        log = at.platform.data / "runs" / slug / "agent.log"
+        return log.exists() and "working 1" in log.read_text()
+    if state != "grading":
+        return at.state(slug) == state
+    sql = (
+        "SELECT 1 FROM grading_submission s JOIN benchmark_run r ON r.id = s.run_id "
+        "WHERE r.slug = %s AND s.state = 'grading'"
+    )
+    return bool(at.query(sql, slug))
 
 
 def kill_once(at: Scene, component: str, state: str) -> Row:
     """Start a run, kill when it is in that state, bring the component back, and wait for the run's end."""
     row = Row(at.sandbox, component, state)
     if state == "queued":
-        at.platform.kill("worker")
+        at.platform.kill_pool("worker-agents")
     base = _another(at.base) if state == "preparing" else at.base
-    slug = at.platform.run(base, DRIVERS.get(state, f"work:{WORK_S}"), budget=120)
-    at.until(lambda: at.is_in(slug, state), 60, f"{slug} is {state}")
-    if state == "running":
-        log = at.platform.data / "runs" / slug / "agent.log"
-        at.until(lambda: log.exists() and "working 1" in log.read_text(), 60, "the agent works")
-    _kill(at, component, slug)
-    if state == "queued" and component != "worker":
-        at.platform.start_worker()
+    slug = at.platform.run(base, DRIVERS.get(state, f"work:{WORK_S}"), budget=150)
+    number = at.number(slug)
+    at.platform.until(lambda: is_in(at, slug, state), 60, f"{slug} is {state}")
+    if component == "runner":
+        at.platform.until(lambda: bool(_runner(at)), 60, "the grading runner is there")
     began = time.monotonic()
-    at.until(lambda: at.state(slug) in ENDS, 120, f"{slug} ends after {component} was killed while {state}")
+    _kill(at, component, number)
+    if state == "queued" and component != "worker-agents":
+        at.platform.start_pool("worker-agents")
+    at.platform.until(lambda: at.state(slug) in ENDS, 150, f"{slug} ends after {component} was killed while {state}")
+    _look(at, slug, number, row)
+    _wait_for_nothing(at, slug, number, row)
     row.seconds = time.monotonic() - began
-    _look(at, slug, row)
     return row
 
 
@@ -140,76 +118,63 @@ def _another(base: Path) -> Path:
     return folder
 
 
-def _kill(at: Scene, component: str, slug: str) -> None:
-    platform, services = at.platform, at.services
-    if component == "web":
-        platform.kill("server")
-        time.sleep(1)
-        platform.start_server()
-    elif component == "worker":
-        platform.kill("worker")
-        time.sleep(0.5)
-        platform.start_worker()
-    elif component == "agent":
-        for process in _of_run(at, slug):
-            process.kill()
-    else:
-        service = services.postgres if component == "postgres" else services.redis
-        service.kill()
+def _runner(at: Scene) -> list[psutil.Process]:
+    names = [name for name in at.sandboxes() if name.startswith(f"{at.prefix}evaluation-")]
+    return [process for name in names for process in at.inside(name)]
+
+
+def _kill(at: Scene, component: str, number: int) -> None:
+    if component in ("agent", "runner"):
+        for process in _runner(at) if component == "runner" else at.inside(f"{at.prefix}run-{number}"):
+            with suppress(psutil.NoSuchProcess):
+                process.kill()
+    elif component in ("redis", "postgres"):
+        at.service(component).kill()
         time.sleep(2)
-        service.start()
-        services.wait()
+        at.service(component).start()
+        at.services.wait()
+    else:
+        at.platform.kill_pool(component)
+        time.sleep(1)
+        at.platform.start_pool(component)
 
 
-def _of_run(at: Scene, slug: str) -> list[psutil.Process]:
-    """Processes of the run's sandbox on this host, bubblewrap's own included."""
-    (number,) = at.query("SELECT id FROM benchmark_run WHERE slug = %s", slug)[0]
-    names = (f"-run-{number}", "scripted")
-    found = []
-    for process in psutil.process_iter(["cmdline", "name"]):
-        words = process.info["cmdline"] or []
-        if any(word.endswith(names[0]) for word in words) or any(word.endswith("/agent/agent.py") for word in words):
-            found.append(process)
-    return found
-
-
-def _look(at: Scene, slug: str, row: Row) -> None:
-    """What is in the rows, and what is left on this machine."""
-    sql = "SELECT state, fault_code, id, event_seq FROM benchmark_run WHERE slug = %s"
-    row.outcome, row.fault, number, events = at.query(sql, slug)[0]  # type: ignore[assignment]
-    states = [str(state) for (state,) in at.query("SELECT state FROM grading_submission WHERE run_id = %s", number)]
-    row.graded = states.count("graded")
-    if any(state not in ("graded", "rejected", "errored") for state in states):
-        row.wrong.append(f"submissions {states}")
+def _look(at: Scene, slug: str, number: int, row: Row) -> None:
+    """What is in the rows, and what the agent saw."""
+    outcome, fault, events = at.query("SELECT state, fault_code, event_seq FROM benchmark_run WHERE id = %s", number)[0]
+    row.outcome, row.fault = str(outcome), str(fault)
+    rows = at.query("SELECT state FROM grading_submission WHERE run_id = %s ORDER BY number", number)
+    row.states = [str(state) for (state,) in rows]
+    if any(state not in ("graded", "rejected", "errored") for state in row.states):
+        row.wrong.append("a submission has not ended")
+    log = at.platform.data / "runs" / slug / "agent.log"
+    text = log.read_text() if log.exists() else ""
+    row.answers = [int(each) for each in re.findall(r"^submitted \S+ (\d+) ", text, re.M)]
+    if "Traceback" in text:
+        row.wrong.append("the agent met an error: " + text.strip().splitlines()[-1][:120])
     if row.outcome == "failed" and row.fault in ("", "internal_fault"):
         row.wrong.append(f"an untyped fault {row.fault}")
     numbers = [seq for (seq,) in at.query("SELECT seq FROM benchmark_runevent WHERE run_id = %s ORDER BY seq", number)]
+    if numbers != list(range(1, int(str(events)) + 1)):
+        row.wrong.append("event numbers have a gap")
     (told,) = (at.query("SELECT tail FROM benchmark_agentlog WHERE run_id = %s", number) or [("",)])[0]
     if str(told).count("working 1\n") > 1:
         row.wrong.append("the log's tail is there twice")
-    if numbers != list(range(1, int(str(events)) + 1)):
-        row.wrong.append("event numbers have a gap")
 
-    def left() -> list[str]:
-        found = [f"process {process.pid}" for process in _of_run(at, slug)]
-        running = at.query("SELECT id FROM grading_evaluation WHERE state IN ('running', 'queued')")
-        found += [f"evaluation {pk}" for (pk,) in running]
-        found += [f"socket {path.name}" for path in (at.platform.data / "runs" / slug).rglob("*.sock")]
-        return found + _containers(at, int(str(number)))
 
-    deadline = time.monotonic() + 45
-    while left() and time.monotonic() < deadline:
+def _wait_for_nothing(at: Scene, slug: str, number: int, row: Row) -> None:
+    """Until no process, container, control group, socket or unfinished evaluation is left; what stays is wrong."""
+    deadline = time.monotonic() + 90
+    while (left := list(_left(at, slug))) and time.monotonic() < deadline:
         time.sleep(0.5)
-    row.wrong += left()
+    row.wrong += left
 
 
-def _containers(at: Scene, number: int) -> list[str]:
-    if at.sandbox != "docker":
-        return []
-    from docker import from_env
-
-    found = from_env().containers.list(all=True, filters={"label": "agent2.sandbox"})
-    return [f"container {each.name}" for each in found if str(each.name).endswith(f"-run-{number}")]
+def _left(at: Scene, slug: str) -> Iterator[str]:
+    yield from (f"sandbox {name}" for name in at.sandboxes())
+    for (pk,) in at.query("SELECT id FROM grading_evaluation WHERE state IN ('running', 'queued')"):
+        yield f"evaluation {pk}"
+    yield from (f"socket {path.name}" for path in (at.platform.data / "runs" / slug).rglob("*.sock"))
 
 
 def main() -> int:
@@ -223,18 +188,16 @@ def main() -> int:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     print(HEAD, flush=True)
     bad = 0
-    with tempfile.TemporaryDirectory(prefix="agent2-kill-") as folder, scene(Path(folder), given.sandbox) as at:
-        for _ in range(given.rounds):
-            for component in given.components:
-                for state in given.states.split(","):
-                    if component == "agent" and state not in ("running", "grading"):
-                        continue
-                    try:
-                        row = kill_once(at, component, state)
-                    except AssertionError as error:
-                        row = Row(given.sandbox, component, state, wrong=[json.dumps(str(error)[:300])])
-                    bad += bool(row.wrong)
-                    print(row.line(), flush=True)
+    cases = [case for case in CASES if case[0] in given.components and case[1] in given.states.split(",")]
+    with tempfile.TemporaryDirectory(prefix="agent2-kill-") as made, scene(Path(made), given.sandbox, **SETTINGS) as at:
+        for component, state in cases * given.rounds:
+            try:
+                row = kill_once(at, component, state)
+            except AssertionError as error:
+                row = Row(given.sandbox, component, state, wrong=[json.dumps(str(error)[:300])])
+                print(error, file=sys.stderr, flush=True)
+            bad += bool(row.wrong)
+            print(row.line(), flush=True)
     return int(bad > 0)
 
 

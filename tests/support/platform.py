@@ -7,7 +7,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -92,11 +92,13 @@ class Platform:
         return done.stdout
 
     def _spawn(self, name: str, *args: str) -> subprocess.Popen[bytes]:
+        return self.spawned(name, [sys.executable, *args], self.environment)
+
+    def spawned(self, name: str, command: Sequence[str], environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
+        """A process in a session of its own; its output is appended to `name`.log."""
         self.data.mkdir(parents=True, exist_ok=True)
         with (self.data / f"{name}.log").open("ab") as log:
-            return subprocess.Popen(
-                [sys.executable, *args], cwd=ROOT, env=self.environment, stdout=log, stderr=log, start_new_session=True
-            )
+            return subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log, start_new_session=True)
 
     def start_server(self) -> None:
         self.server = self._spawn(

@@ -1,8 +1,9 @@
-"""A grading runner that takes a while and keeps its hold meanwhile, so that tests can meet a run while it is graded."""
+"""A grading runner whose sandbox sleeps for a while, so that tests can meet a run while it is graded."""
 
 import os
-import time
 
+from benchmark.sandbox.contract import Exit, SandboxFault, Spec
+from benchmark.services.sandboxes import sandbox_for_grading, sandbox_name
 from grading.contract import RunnerVerdict
 from grading.models import Evaluation
 from grading.ports import HoldLost, Pulse
@@ -14,9 +15,16 @@ class SlowRunner:
 
     def run(self, *, evaluation: Evaluation, pulse: Pulse) -> RunnerVerdict:
         seconds = float(os.environ.get("AGENT2_TEST_GRADING_S", "3")) * (3 if evaluation.is_baseline else 1)
-        end = time.monotonic() + seconds
-        while time.monotonic() < end:
-            if not pulse("scoring", 1, 2):
-                raise HoldLost
-            time.sleep(0.1)
+        name = sandbox_name("evaluation", evaluation.pk)
+        running = sandbox_for_grading().start(Spec(name=name, command=["sleep", f"{seconds:g}"]))
+        ended: Exit | None = None
+        try:
+            while ended is None:
+                if not pulse("scoring", 1, 2):
+                    raise HoldLost
+                ended = running.wait(0.1)
+        finally:
+            running.stop(0)
+        if ended.code:
+            raise SandboxFault(f"the grading runner ended with code {ended.code}")
         return InstantRunner().run(evaluation=evaluation, pulse=pulse)

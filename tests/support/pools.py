@@ -1,0 +1,167 @@
+"""The platform as production runs it: a web server, beat, and a worker for each queue, on services of its own."""
+
+import contextlib
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import psutil
+import psycopg
+
+from tests.support.checkpoint import small_checkpoint
+from tests.support.docker_image import host_python_image
+from tests.support.own_services import OwnServices, Service, own_services
+from tests.support.platform import Platform
+
+SLOTS = {"worker-default": ("0", "0"), "worker-agents": ("2", "0"), "worker-grading": ("0", "2")}
+"""AGENT2_AGENT_SLOTS and AGENT2_GRADING_SLOTS of each worker."""
+ENDS = ("finished", "failed", "cancelled", "timed_out")
+
+
+@dataclass
+class Pools(Platform):
+    """Its processes besides the web server are in `pools`, by the names that docker-compose.yml gives them."""
+
+    pools: dict[str, "subprocess.Popen[bytes]"] = field(default_factory=dict)
+
+    def start_pool(self, name: str) -> None:
+        if name == "web":
+            self.start_server()
+            return
+        agents, grading = SLOTS.get(name, ("0", "0"))
+        command = [sys.executable, "manage.py", "worker", "--queues", name.removeprefix("worker-")]
+        if name == "beat":
+            schedule = str(self.data / "beat-schedule")
+            command = [sys.executable, "-m", "celery", "-A", "config", "beat", "--schedule", schedule, "--pidfile", ""]
+        own = {"AGENT2_AGENT_SLOTS": agents, "AGENT2_GRADING_SLOTS": grading}
+        self.pools[name] = self.spawned(name, command, self.environment | own)
+
+    def kill_pool(self, name: str, how: int = signal.SIGKILL) -> None:
+        """Signal a process with its whole session, and wait for it."""
+        if name == "web":
+            self.kill("server", how)
+        elif (process := self.pools.pop(name, None)) is not None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, how)
+            process.wait(60)
+
+    def processes(self) -> Mapping[str, "subprocess.Popen[bytes]"]:
+        return self.pools | ({"web": self.server} if self.server else {})
+
+    def start(self) -> "Pools":
+        self.manage("migrate", "-v0")
+        for name in ("web", "beat", *SLOTS):
+            self.start_pool(name)
+        return self
+
+    def stop(self) -> None:
+        for name in (*self.pools, "web"):
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.kill_pool(name, signal.SIGTERM)
+            self.kill_pool(name)
+
+
+@dataclass
+class Scene:
+    """A platform on services of its own, in one kind of sandbox."""
+
+    platform: Pools
+    services: OwnServices
+    base: Path
+    sandbox: str
+    prefix: str = ""
+    """What the names of this platform's sandboxes begin with, and no other's."""
+
+    def query(self, sql: str, *values: object) -> list[tuple[object, ...]]:
+        with psycopg.connect(self.services.environment["AGENT2_DATABASE_URL"], connect_timeout=5) as connection:
+            return connection.execute(sql, values).fetchall()
+
+    def service(self, name: str) -> Service:
+        return self.services.postgres if name == "postgres" else self.services.redis
+
+    def state(self, slug: str) -> str:
+        (state,) = self.query("SELECT state FROM benchmark_run WHERE slug = %s", slug)[0]
+        return str(state)
+
+    def number(self, slug: str) -> int:
+        (number,) = self.query("SELECT id FROM benchmark_run WHERE slug = %s", slug)[0]
+        return int(str(number))
+
+    def sandboxes(self) -> list[str]:
+        """Names of this platform's that are on this host, whatever is left of them."""
+        found = {words[2] for words in _command_lines() if words[:2] == ["bwrap", "--hostname"] and len(words) > 2}
+        if self.sandbox == "docker":
+            from docker import from_env
+
+            client = from_env()
+            containers = client.containers.list(all=True, filters={"label": "agent2.sandbox"}, ignore_removed=True)
+            found |= {str(container.name) for container in containers}
+            client.close()
+        groups = Path("/sys/fs/cgroup").glob(f"**/agent2/{self.prefix}*")
+        return sorted({name for name in found if name.startswith(self.prefix)} | {path.name for path in groups})
+
+    def inside(self, name: str) -> list[psutil.Process]:
+        """The processes of one sandbox, without those that only keep it."""
+        roots = []
+        for process in psutil.process_iter(["cmdline"]):
+            if (process.info["cmdline"] or [])[:3] == ["bwrap", "--hostname", name]:
+                roots.append(process)
+        if self.sandbox == "docker":
+            from docker import from_env
+
+            client = from_env()
+            for container in client.containers.list(filters={"name": f"^/?{re.escape(name)}$"}, ignore_removed=True):
+                roots += [psutil.Process(int(row[1])) for row in (container.top()["Processes"] or [])]
+            client.close()
+        found: dict[int, psutil.Process] = {}
+        for root in roots:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                found |= {each.pid: each for each in (root, *root.children(recursive=True))}
+        return [each for each in found.values() if not _keeps(each)]
+
+
+def _keeps(process: psutil.Process) -> bool:
+    with contextlib.suppress(psutil.NoSuchProcess):
+        words = process.cmdline()
+        return words[:1] == ["bwrap"] or any(word.endswith("/forwarder.py") for word in words)
+    return True
+
+
+def _command_lines() -> Iterator[list[str]]:
+    for process in psutil.process_iter(["cmdline"]):
+        yield process.info["cmdline"] or []
+
+
+@contextlib.contextmanager
+def scene(folder: Path, sandbox: str, **more: str) -> Iterator[Scene]:
+    """Skips where what it needs is not here. `more`: further settings."""
+    with own_services(folder / "services") as services:
+        data = folder / "data"
+        data.mkdir(parents=True)
+        extra = services.environment | {
+            "AGENT2_DEPLOYMENT": "production",
+            "AGENT2_SECRET_KEY": f"of {data} alone",
+            "AGENT2_ALLOWED_HOSTS": "127.0.0.1",
+            "AGENT2_LOG_FORMAT": "line",
+            "AGENT2_ENGINE": "transformers",
+            "AGENT2_DEVICE": "cpu",
+            "AGENT2_GRADING_RUNNER": "tests.support.slow_runner.SlowRunner",
+            "AGENT2_ADOPT_S": "120",
+        }
+        extra |= host_python_image() if sandbox == "docker" else {"AGENT2_SANDBOX": "bubblewrap"}
+        platform = Pools(data, extra | more)
+        for parent in (data, folder):
+            parent.chmod(0o755)
+        at = Scene(platform, services, small_checkpoint(folder / "base"), sandbox)
+        try:
+            platform.start()
+            told = "from benchmark.services.sandboxes import sandbox_name as n; print('NAME', n('', 0)[:-2])"
+            at.prefix = platform.manage("shell", "-v0", "-c", told).split("NAME ")[1].strip()
+            yield at
+        finally:
+            platform.stop()
