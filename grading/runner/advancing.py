@@ -16,7 +16,7 @@ GATHER_S = 1.0
 """An engine with nothing to do waits this long for further prompts after the first, so that its batch is full."""
 
 SWITCH_S = 0.0005
-"""How long an episode's thread may keep the engine's from going on."""
+"""How long another thread may keep the engine's from going on."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +37,11 @@ Encode = Callable[[Prompt], Asked]
 class Advancing(Protocol):
     """Episodes on their way to their next prompt. No two unfinished ones share a key."""
 
+    @property
+    def looks_ahead(self) -> bool:
+        """Whether episodes may begin before it is their turn, so that their first prompts are ready when it is."""
+        ...
+
     def __enter__(self) -> Self: ...
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
@@ -47,6 +52,10 @@ class Advancing(Protocol):
         """Set out to advance an episode and to encode what it asks."""
         ...
 
+    def due(self, key: int) -> None:
+        """It is that episode's turn: what it has got to may arrive."""
+        ...
+
     def arrived(self, *, idle: bool) -> tuple[int, Step] | None:
         """One that has got somewhere; None where none has, after waiting while the engine is `idle`.
 
@@ -55,31 +64,43 @@ class Advancing(Protocol):
         ...
 
 
-class AtOnce:
-    """One after the other, in this thread; prompts are encoded on all cores. The order is always the same."""
-
-    def __init__(self) -> None:
-        self._encoders = ThreadPoolExecutor(os.cpu_count(), thread_name_prefix="encode")
-        self._begun: deque[tuple[int, Advance, Encode]] = deque()
-        self._under_way: deque[tuple[int, Future[Step]]] = deque()
+class _Switching:
+    """Threads work beside the engine's own, which waits for none of them longer than it has to."""
 
     def __enter__(self) -> Self:
+        self._switch_s = sys.getswitchinterval()
+        sys.setswitchinterval(SWITCH_S)
         return self
 
     def __exit__(self, *_: object) -> None:
+        sys.setswitchinterval(self._switch_s)
+
+
+class AtOnce(_Switching):
+    """One after the other, in this thread; prompts are encoded on all cores. What arrives is in the order of turns."""
+
+    looks_ahead = True
+
+    def __init__(self) -> None:
+        self._encoders = ThreadPoolExecutor(os.cpu_count(), thread_name_prefix="encode")
+        self._begun: dict[int, Future[Step]] = {}
+        self._due: deque[int] = deque()
+
+    def __exit__(self, *_: object) -> None:
         self._encoders.shutdown(cancel_futures=True)
+        super().__exit__()
 
     def begin(self, key: int, advance: Advance, encode: Encode) -> None:
-        self._begun.append((key, advance, encode))
+        self._begun[key] = self._advanced(advance, encode)
+
+    def due(self, key: int) -> None:
+        self._due.append(key)
 
     def arrived(self, *, idle: bool) -> tuple[int, Step] | None:
-        while self._begun:
-            key, advance, encode = self._begun.popleft()
-            self._under_way.append((key, self._advanced(advance, encode)))
-        if not self._under_way:
+        if not self._due:
             return None
-        key, future = self._under_way.popleft()
-        return key, future.result()
+        key = self._due.popleft()
+        return key, self._begun.pop(key).result()
 
     def _advanced(self, advance: Advance, encode: Encode) -> Future[Step]:
         done: Future[Step] = Future()
@@ -94,24 +115,23 @@ class AtOnce:
         return done
 
 
-class InThreads:
-    """Up to `threads` at a time, while the engine goes on with the others' prompts."""
+class InThreads(_Switching):
+    """Up to `threads` at a time, while the engine goes on with the others' prompts. Whatever has begun may arrive."""
+
+    looks_ahead = False
 
     def __init__(self, threads: int) -> None:
         self._threads = ThreadPoolExecutor(threads, thread_name_prefix="episode")
         self._begun: dict[Future[Step], int] = {}
-        self._switch_s = sys.getswitchinterval()
-
-    def __enter__(self) -> Self:
-        sys.setswitchinterval(SWITCH_S)
-        return self
 
     def __exit__(self, *_: object) -> None:
-        sys.setswitchinterval(self._switch_s)
         self._threads.shutdown(cancel_futures=True)
+        super().__exit__()
 
     def begin(self, key: int, advance: Advance, encode: Encode) -> None:
         self._begun[self._threads.submit(_advanced, advance, encode)] = key
+
+    def due(self, key: int) -> None: ...
 
     def arrived(self, *, idle: bool) -> tuple[int, Step] | None:
         if idle:

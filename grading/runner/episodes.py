@@ -1,6 +1,7 @@
 """Playing many episodes at once: their prompts share the engine, and a new episode starts whenever one ends."""
 
 import hashlib
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
@@ -78,6 +79,8 @@ class EpisodeDriver:
         self._evaluator = evaluator
         self._in_flight = in_flight
         self._playing: dict[int, _Playing] = {}
+        self._ahead: deque[int] = deque()
+        """Those of them that wait for their turn, in order."""
         self._started = 0
         self._asked = 0
         """Requests that the engine has not completed yet."""
@@ -97,13 +100,22 @@ class EpisodeDriver:
                         self._continue(key, completion, episodes)
 
     def _refill(self, waiting: Iterator[Item], episodes: Advancing) -> None:
-        while len(self._playing) < self._in_flight and (item := next(waiting, None)) is not None:
+        """Give free places to the next episodes. As many more have begun where their prompts can be made ahead."""
+        begun = 2 * self._in_flight if episodes.looks_ahead else self._in_flight
+        while len(self._playing) < begun and (item := next(waiting, None)) is not None:
             key, self._started = self._started, self._started + 1
             self._playing[key] = _Playing(item, self._evaluator.episode(item))
-            self._continue(key, None, episodes)
+            self._begin(key, None, episodes)
+            self._ahead.append(key)
+        while self._ahead and len(self._playing) - len(self._ahead) < self._in_flight:
+            episodes.due(self._ahead.popleft())
 
-    def _continue(self, key: int, completion: Completion | None, episodes: Advancing) -> None:
-        """Set out to advance one episode."""
+    def _continue(self, key: int, completion: Completion, episodes: Advancing) -> None:
+        """Set out to advance one episode whose turn it is."""
+        self._begin(key, completion, episodes)
+        episodes.due(key)
+
+    def _begin(self, key: int, completion: Completion | None, episodes: Advancing) -> None:
         playing = self._playing[key]
         encode = partial(self._encoded, first=not playing.prompts)
         episodes.begin(key, partial(playing.advance, completion), encode)

@@ -128,3 +128,88 @@ def test_an_episode_that_raises_is_ours_and_ends_the_run(threads: int) -> None:
     with pytest.raises(InfraFault, match=r"item 5.*the game is gone"):
         play(Waiting(threads, broken=True))
     assert threading.active_count() == before
+
+
+LONG_S = 60.0
+
+
+class Counted(Waiting):
+    """One prompt an episode, no waits; knows which episodes have begun."""
+
+    def __init__(self, threads: int) -> None:
+        super().__init__(threads)
+        self.begun: list[str] = []
+
+    def episode(self, item: Item) -> Episode:
+        self.begun.append(item.id)
+        completion = yield Prompt(max_tokens=1, text=f"{item.id}a")
+        return Outcome(1.0, answer=completion.text)
+
+
+class SlowLetters(Letters):
+    """Takes its time, longest over the first prompts; `encoded` names those that are done."""
+
+    def __init__(self) -> None:
+        self.encoded: set[str] = set()
+        self.changed = threading.Condition()
+
+    def encode(self, text: str, add_special_tokens: bool) -> list[int]:
+        time.sleep(0.02 / (1 + int(text[:-1])))
+        with self.changed:
+            self.encoded.add(text)
+            self.changed.notify_all()
+        return super().encode(text, add_special_tokens)
+
+
+class OrderedEngine(EchoEngine):
+    """Notes in which order and in which step prompts come; may wait in its first step for prompts to be encoded."""
+
+    def __init__(self, letters: SlowLetters, wait_for: set[str]) -> None:
+        super().__init__()
+        self.letters, self.wait_for = letters, wait_for
+        self.came: list[tuple[int, str]] = []
+
+    def submit(self, key: int, request: Request) -> None:
+        self.came.append((len(self.batches), "".join(map(chr, request.tokens))))
+        super().submit(key, request)
+
+    def step(self) -> list[tuple[int, Completion]]:
+        with self.letters.changed:
+            assert self.letters.changed.wait_for(lambda: self.wait_for <= self.letters.encoded, LONG_S)
+        return super().step()
+
+
+def play_counted(threads: int, wait_for: set[str]) -> tuple[Counted, OrderedEngine]:
+    evaluator, letters = Counted(threads), SlowLetters()
+    engine = OrderedEngine(letters, wait_for)
+    encoder = PromptEncoder(ChatRenderer(object()), letters, ContextLimit(100, False), 256)
+    EpisodeDriver(engine, encoder, evaluator, 4).play(evaluator.items(Path()), lambda _: None)
+    return evaluator, engine
+
+
+def test_the_next_prompts_are_encoded_while_the_engine_computes() -> None:
+    """The first step ends only when the prompts that follow its own have been encoded."""
+    evaluator, engine = play_counted(1, wait_for={f"{n}a" for n in range(8)})
+    assert engine.batches == [4, 4, 4]
+    assert len(evaluator.begun) == 12
+
+
+def test_what_reaches_the_engine_does_not_depend_on_time() -> None:
+    _, engine = play_counted(1, wait_for=set())
+    assert engine.came == [(n // 4, f"{n}a") for n in range(12)]
+
+
+def test_episodes_with_processes_of_their_own_do_not_begin_before_their_turn() -> None:
+    class Watching(OrderedEngine):
+        most = 0
+
+        def step(self) -> list[tuple[int, Completion]]:
+            done = super().step()
+            self.most = max(self.most, len(evaluator.begun) - sum(self.batches[:-1]))
+            return done
+
+    evaluator, letters = Counted(4), SlowLetters()
+    engine = Watching(letters, set())
+    encoder = PromptEncoder(ChatRenderer(object()), letters, ContextLimit(100, False), 256)
+    EpisodeDriver(engine, encoder, evaluator, 4).play(evaluator.items(Path()), lambda _: None)
+    assert 0 < engine.most <= 4
