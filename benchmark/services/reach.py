@@ -5,6 +5,7 @@ import time
 
 from django.conf import settings
 
+SLOW_S = 1.0
 RECOVERY_S = 30.0
 """How much longer than this process another one may take to find the database again."""
 
@@ -18,11 +19,18 @@ class Reach:
         self._since: float | None = None
         self._wanted_s = 0.0
 
-    def kept(self) -> None:
-        """A heartbeat was stored."""
-        now, silence_s = time.monotonic(), 2 * settings.HEARTBEAT_S
+    def begin(self) -> None:
+        """Heartbeats follow."""
         with self._lock:
-            if self._since is None or self._last is None or now - self._last > silence_s:
+            self._wanted_s = 2 * settings.HEARTBEAT_S
+
+    def kept(self, took_s: float = 0.0) -> None:
+        """A heartbeat was stored, which took so long: where a pool waits for its server, an outage is no error."""
+        now, silence_s = time.monotonic(), 2 * settings.HEARTBEAT_S
+        if took_s > SLOW_S or (self._last is not None and now - self._last > silence_s):
+            self.lost()
+        with self._lock:
+            if self._since is None:
                 self._since = now
                 self._wanted_s = max(self._wanted_s, silence_s)
             self._last = now

@@ -4,6 +4,7 @@ import contextlib
 import logging
 import platform
 import threading
+import time
 from collections.abc import Sequence
 from importlib.metadata import version
 from typing import Any
@@ -33,6 +34,7 @@ def takes_work() -> bool:
 def worker_report(queues: Sequence[str]) -> threading.Thread:
     """Report now, and then at every heartbeat from a thread of its own, until `worker_leave`."""
     _OVER.clear()
+    REACH.begin()
     thread = threading.Thread(target=_go_on, args=(tuple(queues),), name="worker-heartbeat", daemon=True)
     thread.start()
     return thread
@@ -43,9 +45,10 @@ def _go_on(queues: Sequence[str]) -> None:
     known = False
     while True:
         close_old_connections()
+        began = time.monotonic()
         try:
             known = (known and worker_beat()) or worker_enter(facts)
-            REACH.kept()
+            REACH.kept(time.monotonic() - began)
         except DatabaseError as error:
             REACH.lost()
             log.warning("the worker's heartbeat could not be stored: %s", error)

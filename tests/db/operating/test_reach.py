@@ -48,16 +48,22 @@ def test_without_heartbeats_of_ones_own_silence_counts_at_once(own: reach.Reach)
 
 def test_a_worker_that_has_just_begun_waits_for_two_heartbeats(own: reach.Reach) -> None:
     run = silent_run()
-    own.kept()
+    own.begin()
     assert runs_lost() == []
     assert beaten_until_told(own) >= 0.15
     assert runs_lost() == [run]
 
 
-def test_after_an_outage_others_are_given_time(own: reach.Reach) -> None:
+@pytest.mark.parametrize("how", ["an error", "a long wait", "silence of its own"])
+def test_after_an_outage_others_are_given_time(own: reach.Reach, how: str) -> None:
     silent_run()
+    own.begin()
     beaten_until_told(own)
-    own.lost()
+    if how == "an error":
+        own.lost()
+    elif how == "silence of its own":
+        time.sleep(0.3)
+    own.kept(5.0 if how == "a long wait" else 0.0)
     assert runs_lost() == []
     assert beaten_until_told(own) >= 0.55
 
