@@ -85,7 +85,7 @@ class Bundle(models.Model):
     run = models.OneToOneField(Run, null=True, on_delete=models.SET_NULL, related_name="bundle")
     layout = models.CharField(max_length=40, blank=True)
     report = models.JSONField(default=dict)
-    """What the check found: `services.check_report.Report`."""
+    """What the check found: `bundles.checking.report.Report`."""
     phase = models.CharField(max_length=40, blank=True)
     n_done = models.PositiveIntegerField(default=0)
     n_expected = models.PositiveIntegerField(default=0)

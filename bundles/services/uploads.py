@@ -3,7 +3,6 @@
 import hashlib
 import re
 import shutil
-import time
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from django.db.models import Sum
 from django.utils import timezone
 
 from benchmark.services.audit import audit_record
+from benchmark.services.pruning import is_old
 from benchmark.services.queueing import job_send_on_commit
 from bundles.models import Bundle, Upload
 from traces.services.ingest_rows import storable
@@ -193,10 +193,10 @@ def uploads_expire() -> int:
 
 def leftovers_remove() -> int:
     """Delete what killed servers and workers left behind in quarantine; how many files and folders."""
-    oldest = time.time() - max(2 * settings.BUNDLE_CHECK_S, LEFT_S)
+    age_s = max(2 * settings.BUNDLE_CHECK_S, LEFT_S)
     known = set(Upload.objects.filter(bundle=None).values_list("key", flat=True))
     found = [each for name in ("quarantine", "checking") for each in (settings.BUNDLES_DIR / name).glob("*")]
-    old = [each for each in found if each.name not in known and each.lstat().st_mtime < oldest]
+    old = [each for each in found if each.name not in known and is_old(each, age_s)]
     for each in old:
         shutil.rmtree(each, ignore_errors=True) if each.is_dir() else each.unlink(missing_ok=True)
     return len(old)
