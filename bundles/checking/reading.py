@@ -11,7 +11,7 @@ from bundles.dialects.facts import RunFacts
 from bundles.dialects.values import iso
 from bundles.format.names import shown
 from bundles.format.tree import Tree
-from bundles.integrity.evidence import Sources, evidence_find
+from bundles.integrity.evidence import Sources, evidence_find, weight_folders
 from bundles.rules.catalogue import CATALOGUE
 from bundles.rules.check import BundleReport, RunReport, bundle_check
 from bundles.rules.findings import Finding
@@ -139,11 +139,6 @@ def _submission(each: Stated, folders: Sequence[str]) -> ClaimedSubmission:
         task=each.task,
         weights=_weights(each.model_path, folders),
     )
-
-
-def weight_folders(paths: Sequence[str]) -> list[str]:
-    """Folders that hold weights."""
-    return sorted({path.rpartition("/")[0] for path in paths if path.endswith(".safetensors")})
 
 
 def _redacted(run: RunFacts) -> str:

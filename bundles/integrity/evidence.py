@@ -1,7 +1,7 @@
 """All signs together, as findings. They are evidence for a person: none of them refuses a bundle."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -90,9 +90,14 @@ def _compare(tree: Tree, paths: list[str], index: Index) -> tuple[list[Found], i
     return hits, LOOKED_AT - left
 
 
+def weight_folders(paths: Iterable[str]) -> list[str]:
+    """Folders of a bundle that hold weights."""
+    return sorted({path.rpartition("/")[0] for path in paths if path.endswith(".safetensors")})
+
+
 def _weights(tree: Tree, run: RunFacts, sources: Sources) -> Iterator[Finding]:
     # Imported here: numpy takes memory that most bundles need not.
-    from bundles.integrity.weights import nearest_models, weight_folders
+    from bundles.integrity.weights import nearest_models
 
     root = run.root + "/" if run.root else ""
     for folder in weight_folders([path for path in tree.sizes if path.startswith(root)])[:20]:

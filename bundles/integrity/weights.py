@@ -25,11 +25,6 @@ class Nearness:
     changed: int
 
 
-def weight_folders(paths: list[str]) -> list[str]:
-    """Folders of a bundle that hold weights."""
-    return sorted({path.rpartition("/")[0] for path in paths if path.endswith(".safetensors")})
-
-
 def nearest_models(folder: Path, references: Mapping[str, Path]) -> Iterator[Nearness]:
     """How far each reference of the same make is. Weights that cannot be read are near to nothing.
 

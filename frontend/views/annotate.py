@@ -10,11 +10,10 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from benchmark.models import Run
-from frontend.access import run_seen
+from frontend.access import run_seen, signed_in
 from frontend.annotate_access import (
     MAKE_QUEUES,
     adjudicators_only,
-    annotator,
     annotators_only,
     queue_makers_only,
 )
@@ -35,7 +34,7 @@ def annotate(request: HttpRequest) -> HttpResponse:
 
 
 def _progress(request: HttpRequest) -> dict[str, object]:
-    user = annotator(request)
+    user = signed_in(request)
     return {
         "queues": queues_progress(user),
         "open": open_labellings(user),
@@ -52,7 +51,7 @@ def queue_new(request: HttpRequest) -> HttpResponse:
     wanted = whole_number(given["annotators"]) or 0
     slugs = given["runs"].replace(",", " ").split()
     try:
-        queue = queue_create(name=given["name"], slugs=slugs, annotators=wanted, created_by=annotator(request))
+        queue = queue_create(name=given["name"], slugs=slugs, annotators=wanted, created_by=signed_in(request))
     except ValidationError as error:
         told = {"problems": error.message_dict, "given": given}
         return render(request, "frontend/annotate.html", _progress(request) | told, status=422)
@@ -63,7 +62,7 @@ def queue_new(request: HttpRequest) -> HttpResponse:
 @annotators_only
 @require_POST
 def queue_next(request: HttpRequest, pk: int) -> HttpResponse:
-    claimed = run_claim(queue=get_object_or_404(LabellingQueue, pk=pk), author=annotator(request))
+    claimed = run_claim(queue=get_object_or_404(LabellingQueue, pk=pk), author=signed_in(request))
     if claimed is None:
         messages.info(
             request, "Nothing is left for you in this queue: its runs have their labels or are being labelled."
@@ -75,7 +74,7 @@ def queue_next(request: HttpRequest, pk: int) -> HttpResponse:
 @annotators_only
 @require_http_methods(["GET", "HEAD", "POST"])
 def run_annotate(request: HttpRequest, slug: str) -> HttpResponse:
-    run, user = run_seen(request, slug), annotator(request)
+    run, user = run_seen(request, slug), signed_in(request)
     if request.method == "POST":
         return _label_stored(request, run)
     asked = whole_number(request.GET.get("revises"))
@@ -85,7 +84,7 @@ def run_annotate(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _label_stored(request: HttpRequest, run: Run) -> HttpResponse:
-    form, user = AnnotationForm(request.POST), annotator(request)
+    form, user = AnnotationForm(request.POST), signed_in(request)
     if form.is_valid():
         try:
             made = annotation_create(author=user, run=run, **form.values(run, user.pk))
@@ -110,7 +109,7 @@ def _back(request: HttpRequest, made: Annotation) -> HttpResponse:
 
 
 def _form(request: HttpRequest, run: Run, form: AnnotationForm, status: int = 200, **more: object) -> HttpResponse:
-    context = {"run": run, "page": AnnotatePage(run, annotator(request)), "form": form, "numbered": NUMBERED} | more
+    context = {"run": run, "page": AnnotatePage(run, signed_in(request)), "form": form, "numbered": NUMBERED} | more
     return render(request, "frontend/annotate_run.html", context, status=status)
 
 
@@ -119,7 +118,7 @@ def _form(request: HttpRequest, run: Run, form: AnnotationForm, status: int = 20
 def run_annotate_submit(request: HttpRequest, slug: str) -> HttpResponse:
     run = run_seen(request, slug)
     try:
-        done = labels_submit(author=annotator(request), run=run)
+        done = labels_submit(author=signed_in(request), run=run)
     except ValidationError as error:
         return _form(request, run, AnnotationForm(), status=422, problem=" ".join(error.messages))
     messages.info(request, "Your labels are submitted." if done else "Your labels had been submitted before.")
@@ -130,7 +129,7 @@ def run_annotate_submit(request: HttpRequest, slug: str) -> HttpResponse:
 @require_POST
 def run_annotate_release(request: HttpRequest, slug: str) -> HttpResponse:
     run = run_seen(request, slug)
-    gone = claim_release(run=run, author=annotator(request))
+    gone = claim_release(run=run, author=signed_in(request))
     messages.info(request, f"You gave {run.slug} back." if gone else "A run that you have labelled stays with you.")
     return redirect("annotate")
 
@@ -143,7 +142,7 @@ def run_adjudicate(request: HttpRequest, slug: str) -> HttpResponse:
     types = [NUMBERED[key].value for key in request.POST.getlist("types") if key in NUMBERED]
     note = request.POST.get("note", "")
     try:
-        adjudication_create(author=annotator(request), run=run, failure_types=types, note=note)
+        adjudication_create(author=signed_in(request), run=run, failure_types=types, note=note)
     except ValidationError as error:
         told = {"decision": {"types": request.POST.getlist("types"), "note": note, "problems": error.messages}}
         return _form(request, run, AnnotationForm(), status=422, **told)
