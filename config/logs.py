@@ -4,12 +4,27 @@ import json
 import logging
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from typing import Any
 
 from benchmark.log_context import log_fields
 from benchmark.masking import SHORTEST_SECRET, Masker, mask_text
 
 MASK = "•••"
+QUIET = ("celery.worker.strategy", "celery.app.trace", "celery.beat", "httpx", "uvicorn.access")
 CONTROLS = {code: f"\\x{code:02x}" for code in (*range(0x09), *range(0x0B, 0x20), *range(0x7F, 0xA0))}
+
+
+def logging_of(level: str, form: str, *, keys: Sequence[str]) -> dict[str, Any]:
+    """Django's LOGGING: everything to standard error, as `line` or `json`, with `keys` masked."""
+    return {
+        "version": 1,
+        "disable_existing_loggers": False,
+        "formatters": {"line": {"()": "config.logs.Lines"}, "json": {"()": "config.logs.JsonLines"}},
+        "filters": {"secrets": {"()": "config.logs.RunSecrets", "keys": list(keys)}},
+        "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": form, "filters": ["secrets"]}},
+        "root": {"handlers": ["stderr"], "level": level},
+        "loggers": {name: {"level": "WARNING"} for name in QUIET},
+    }
 
 
 class RunSecrets(logging.Filter):

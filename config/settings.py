@@ -7,8 +7,9 @@ from urllib.parse import unquote, urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
-from config import env
+from config import api, env
 from config.database import database_from_url
+from config.logs import logging_of
 from config.providers import providers_from_env
 from config.site import kept_secret, site_hosts
 from config.storage import storages_from_env
@@ -101,34 +102,10 @@ STATIC_ROOT = DATA_DIR / "static"
 _plotly = find_spec("plotly")
 PLOTLY_ASSETS = Path(_plotly.origin).parent / "package_data" if _plotly and _plotly.origin else None
 STATICFILES_DIRS = [("plotly", PLOTLY_ASSETS)] if PLOTLY_ASSETS else []
-WHITENOISE_USE_FINDERS = EMBEDDED
+COLLECT_STATIC = EMBEDDED
+"""Whether the web server puts static files into STATIC_ROOT itself when it starts; else `collectstatic` has."""
 
-REST_FRAMEWORK = {
-    "DEFAULT_PERMISSION_CLASSES": ["frontend.api.permissions.ByNeed"],
-    "DEFAULT_AUTHENTICATION_CLASSES": [
-        "benchmark.api.authentication.ApiTokenAuthentication",
-        "rest_framework.authentication.SessionAuthentication",
-    ],
-    "DEFAULT_THROTTLE_CLASSES": ["frontend.api.throttling.PerMinute"],
-    "DEFAULT_SCHEMA_CLASS": "frontend.api.base.ApiSchema",
-    "DEFAULT_RENDERER_CLASSES": ["frontend.api.rendering.FiniteJSONRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["frontend.api.rendering.StrictJSONParser"],
-    "EXCEPTION_HANDLER": "frontend.api.base.answer_to",
-}
-SPECTACULAR_SETTINGS = {
-    "TITLE": "Agent² RL-Bench",
-    "VERSION": "1",
-    "DESCRIPTION": "Everything that the pages show. Scores run from 0 to 100; null means not scored, never zero.",
-    "SERVE_INCLUDE_SCHEMA": False,
-    "SCHEMA_PATH_PREFIX": "/api/v1",
-    "SCHEMA_PATH_PREFIX_TRIM": False,
-    "ENUM_NAME_OVERRIDES": {
-        "RunStateEnum": "benchmark.models.RunState",
-        "SubmissionStateEnum": "grading.models.SubmissionState",
-        "BundleStateEnum": "bundles.models.BundleState",
-        "ModeEnum": "benchmark.models.Mode",
-    },
-}
+REST_FRAMEWORK, SPECTACULAR_SETTINGS = api.REST_FRAMEWORK, api.SPECTACULAR_SETTINGS
 API_PER_MINUTE_ANONYMOUS = env.whole("API_PER_MINUTE_ANONYMOUS", 300, low=0, high=1e6)
 """Requests to the API from one address; 0: no limit."""
 API_PER_MINUTE_USER = env.whole("API_PER_MINUTE_USER", 1200, low=0, high=1e6)
@@ -285,27 +262,11 @@ METRICS_TOKEN = env.text("METRICS_TOKEN", "")
 """What a Prometheus server shows as its bearer token to read /metrics; empty: only operators may."""
 LOG_LEVEL = env.choice("LOG_LEVEL", "INFO", ["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"])
 LOG_FORMAT = env.choice("LOG_FORMAT", "line" if EMBEDDED else "json", ["line", "json"])
-
-LOGGING = {
-    "version": 1,
-    "disable_existing_loggers": False,
-    "formatters": {"line": {"()": "config.logs.Lines"}, "json": {"()": "config.logs.JsonLines"}},
-    "filters": {
-        "secrets": {
-            "()": "config.logs.RunSecrets",
-            "keys": [
-                *(JUDGE_KEY, SEARCH_KEY, ENDPOINT_KEY, env.text("S3_SECRET_KEY", "")),
-                *(each.key for each in PROVIDERS.values()),
-            ],
-        }
-    },
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT, "filters": ["secrets"]}},
-    "root": {"handlers": ["stderr"], "level": LOG_LEVEL},
-    "loggers": {
-        "celery.worker.strategy": {"level": "WARNING"},
-        "celery.app.trace": {"level": "WARNING"},
-        "celery.beat": {"level": "WARNING"},
-        "httpx": {"level": "WARNING"},
-        "uvicorn.access": {"level": "WARNING"},
-    },
-}
+LOGGING = logging_of(
+    LOG_LEVEL,
+    LOG_FORMAT,
+    keys=[
+        *(JUDGE_KEY, SEARCH_KEY, ENDPOINT_KEY, env.text("S3_SECRET_KEY", "")),
+        *(each.key for each in PROVIDERS.values()),
+    ],
+)

@@ -10,7 +10,7 @@ from config import env
 
 DJANGO_OWN: dict[str, dict[str, Any]] = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
-    "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
+    "staticfiles": {"BACKEND": "frontend.static_files.OnceCompressed"},
 }
 NEEDS_BUCKET = ("ENDPOINT_URL", "REGION", "PREFIX", "ACCESS_KEY", "SECRET_KEY", "ADDRESSING", "CHECKSUMS")
 

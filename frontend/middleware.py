@@ -15,6 +15,7 @@ from django.utils.deprecation import MiddlewareMixin
 from whitenoise.middleware import WhiteNoiseMiddleware
 
 from benchmark.artifacts.contract import StorageUnavailable
+from frontend.static_files import static_collect
 
 log = logging.getLogger(__name__)
 POLICY = (
@@ -51,6 +52,8 @@ def static_files(get_response: Sync | Async) -> Sync | Async:
     """WhiteNoise, which is synchronous, for paths below STATIC_URL only."""
     settings.STATIC_ROOT.mkdir(parents=True, exist_ok=True)
     if iscoroutinefunction(get_response):
+        if settings.COLLECT_STATIC:
+            static_collect()
         files = sync_to_async(WhiteNoiseMiddleware(_not_found))
 
         async def later(request: HttpRequest) -> HttpResponse:
