@@ -53,6 +53,8 @@ class RunnerSpec:
     max_model_len: int | None = None
     seed: int = 0
     threads: int | None = None
+    batch_invariant: bool = False
+    """vLLM on a GPU computes each sequence as if it were alone, so that company never decides between tokens."""
     endpoint: str | None = None
     """What the endpoint calls the model: for the engine `openai`, which asks through `outside`."""
     outside: str | None = None

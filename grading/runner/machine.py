@@ -1,4 +1,4 @@
-"""How much memory the grading device has."""
+"""What the grading device has: memory, and what its GPU can do."""
 
 from pathlib import Path
 
@@ -19,6 +19,16 @@ def device_bytes(device: str) -> int:
     except OSError:
         return total
     return min(total, int(limit)) if limit.isdigit() else total
+
+
+def compute_capability(device: str) -> tuple[int, int] | None:
+    """Of the NVIDIA GPU; None where there is none."""
+    import torch
+
+    if not torch.cuda.is_available() or torch.version.cuda is None:
+        return None
+    major, minor = torch.cuda.get_device_capability(torch.device(device))
+    return int(major), int(minor)
 
 
 def _host_bytes() -> int:

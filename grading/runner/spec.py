@@ -53,6 +53,9 @@ def _check_types(raw: dict[str, Any]) -> None:
         if name in TEXT + OPTIONAL_TEXT:
             if not isinstance(value, str) or not (value or name in MODEL_FOLDERS):
                 raise SpecError(f"{name} must be a non-empty string, not {value!r}")
+        elif name == "batch_invariant":
+            if not isinstance(value, bool):
+                raise SpecError(f"batch_invariant must be true or false, not {value!r}")
         elif isinstance(value, bool) or not isinstance(value, int):
             raise SpecError(f"{name} must be a whole number{' or null' if name in optional else ''}, not {value!r}")
 
@@ -68,6 +71,8 @@ def _check_values(spec: RunnerSpec) -> None:
         raise SpecError(f"device must be cpu, cuda or cuda:N, not {spec.device!r}")
     if (spec.engine == "openai") != bool(spec.endpoint):
         raise SpecError("endpoint names the model of the engine openai, and of no other")
+    if spec.batch_invariant and (spec.engine != "vllm" or spec.device == "cpu"):
+        raise SpecError(f"batch_invariant needs the engine vllm on a GPU, not {spec.engine} on {spec.device}")
     for name in ("batch_size", "limit", "max_model_len", "threads"):
         value = getattr(spec, name)
         if value is not None and value < 1:

@@ -11,9 +11,12 @@ from grading.runner.checkpoint import Checkpoint
 from grading.runner.engines.protocol import Request
 from grading.runner.engines.slot_batch import nonfinite_fault
 from grading.runner.faults import InfraFault
+from grading.runner.machine import compute_capability
 from grading.runner.stops import Decoder
 
 CPU_CACHE_GIB = "2"
+INVARIANT_FROM = (8, 0)
+"""vLLM's batch-invariant mode needs an NVIDIA GPU of this compute capability or a later one."""
 
 
 def tensor_parallel_size(heads: int, kv_heads: int, gpus: int) -> int:
@@ -25,6 +28,18 @@ def tensor_parallel_size(heads: int, kv_heads: int, gpus: int) -> int:
     while size * 2 <= gpus and heads % (size * 2) == 0 and (kv_heads % (size * 2) == 0 or (size * 2) % kv_heads == 0):
         size *= 2
     return size
+
+
+def require_batch_invariance(capability: tuple[int, int] | None) -> None:
+    """Raises: InfraFault: I_ENGINE, vLLM has no batch-invariant mode for a GPU of that compute capability."""
+    if capability is None or capability < INVARIANT_FROM:
+        found = "no NVIDIA GPU" if capability is None else f"one of {capability[0]}.{capability[1]}"
+        raise InfraFault(
+            "I_ENGINE",
+            "batch-invariant grading needs an NVIDIA GPU of compute capability "
+            f"{INVARIANT_FROM[0]}.{INVARIANT_FROM[1]} or later; there is {found}",
+            fix="Set AGENT2_BATCH_INVARIANT=0, or grade on another GPU.",
+        )
 
 
 class VllmEngine:
@@ -55,7 +70,11 @@ class VllmEngine:
         }
 
     def load(self) -> None:
-        """Start the engine. Raises: what vLLM raises."""
+        """Start the engine. Raises: what vLLM raises; InfraFault: the GPU cannot do what the spec asks."""
+        if self._spec.batch_invariant:
+            require_batch_invariance(compute_capability(self._spec.device))
+        # vLLM reads it when it is imported.
+        os.environ["VLLM_BATCH_INVARIANT"] = str(int(self._spec.batch_invariant))
         on_cpu = self._spec.device == "cpu"
         if on_cpu:
             os.environ.setdefault("VLLM_CPU_KVCACHE_SPACE", CPU_CACHE_GIB)
@@ -140,8 +159,9 @@ class VllmEngine:
         return int(output.request_id), Completion(self._decoder.text(spoken, request.stop), len(tokens), reason)
 
     def versions(self) -> dict[str, str]:
-        """How the model is spread."""
-        return {"batching": "vllm", "tensor_parallel": str(self._parallel)}
+        """How the model is spread, and whether a sequence's company can change what it says."""
+        invariant = "on" if self._spec.batch_invariant else "off"
+        return {"batching": "vllm", "tensor_parallel": str(self._parallel), "batch_invariant": invariant}
 
     def metrics(self) -> dict[str, float | None]:
         """The share of prompt tokens whose keys and values vLLM had in its prefix cache, from its own counters."""

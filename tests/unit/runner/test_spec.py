@@ -37,6 +37,10 @@ def test_defaults(tmp_path: Path, raw: dict[str, Any]) -> None:
         ({"batch_size": 0}, "batch_size must be at least 1"),
         ({"batch_size": None}, "batch_size must be a whole number"),
         ({"threads": True}, "threads must be a whole number or null"),
+        ({"batch_invariant": 1}, "batch_invariant must be true or false"),
+        ({"batch_invariant": True}, "batch_invariant needs the engine vllm on a GPU, not transformers on cpu"),
+        ({"batch_invariant": True, "engine": "vllm"}, "needs the engine vllm on a GPU, not vllm on cpu"),
+        ({"batch_invariant": True, "device": "cuda"}, "needs the engine vllm on a GPU, not transformers on cuda"),
         ({"outside": ""}, "outside must be a non-empty string"),
         ({"outside": 3}, "outside must be a non-empty string"),
         ({"seed": "0"}, "seed must be a whole number"),
@@ -53,6 +57,11 @@ def test_defaults(tmp_path: Path, raw: dict[str, Any]) -> None:
 def test_wrong_values(changes: dict[str, Any], message: str, tmp_path: Path, raw: dict[str, Any]) -> None:
     with pytest.raises(SpecError, match=message):
         read(tmp_path, raw | changes)
+
+
+def test_batch_invariant_vllm_on_a_gpu(tmp_path: Path, raw: dict[str, Any]) -> None:
+    assert read(tmp_path, raw | {"engine": "vllm", "device": "cuda"}).batch_invariant is False
+    assert read(tmp_path, raw | {"engine": "vllm", "device": "cuda", "batch_invariant": True}).batch_invariant is True
 
 
 def test_a_model_elsewhere_needs_no_folders(tmp_path: Path, raw: dict[str, Any]) -> None:
