@@ -148,6 +148,13 @@ AGENT_DIRS = [BASE_DIR / "benchmark" / "agents", *env.folders("AGENT_DIRS")]
 BASE_MODEL_BUILDERS = {"tiny": "grading.runner.tiny_model"}
 ENGINE = env.choice("ENGINE", "transformers" if EMBEDDED else "vllm", ["transformers", "vllm"])
 DEVICE = env.choice("DEVICE", "cpu" if EMBEDDED else "cuda", ["cpu", "cuda"])
+BATCH_INVARIANT = env.flag("BATCH_INVARIANT", False)
+"""vLLM's mode in which batching changes no output: the same checkpoint gets the same score, at some cost in speed."""
+if BATCH_INVARIANT and (ENGINE != "vllm" or DEVICE == "cpu"):
+    raise ImproperlyConfigured(
+        f"AGENT2_BATCH_INVARIANT=1 needs AGENT2_ENGINE=vllm and a GPU, not {ENGINE} on {DEVICE}: "
+        "set them, or AGENT2_BATCH_INVARIANT=0. On a CPU, AGENT2_DTYPE=float32 repeats without it."
+    )
 DTYPE = env.choice("DTYPE", "float32" if DEVICE == "cpu" else "bfloat16", ["float32", "bfloat16", "float16"])
 BATCH_SIZE = env.whole("BATCH_SIZE", 32 if DEVICE == "cpu" else 256, low=1, high=4096)
 GRADING_LIMIT = env.whole("GRADING_LIMIT", 0, low=0, high=1e6) or None

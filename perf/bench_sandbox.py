@@ -31,8 +31,8 @@ QUEUE = """
 from datetime import timedelta
 from django.utils import timezone
 from benchmark.models import Run, RunState, secret_hash
+from benchmark.services.protocols import engine_in_force
 from grading.models import Evaluation, Submission, SubmissionState
-from grading.services.places import engine_in_force
 now = timezone.now()
 runs = [Run(agent="scripted", task="arithmetic", protocol="arithmetic/1", base_model="/nowhere", base_digest="b" * 64,
     budget_s=36000, state=RunState.RUNNING, started_at=now, deadline_at=now + timedelta(hours=9), lease="bench",

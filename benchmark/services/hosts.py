@@ -80,6 +80,7 @@ def _environment(host: Host, token: str) -> dict[str, str]:
         "AGENT2_ENGINE": settings.ENGINE,
         "AGENT2_DEVICE": settings.DEVICE,
         "AGENT2_DTYPE": settings.DTYPE,
+        "AGENT2_BATCH_INVARIANT": str(int(settings.BATCH_INVARIANT)),
         "AGENT2_PLACE": host.name,
         "AGENT2_HOST_TOKEN": token,
         "AGENT2_QUEUES": ",".join(host.queues),

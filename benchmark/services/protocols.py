@@ -1,4 +1,4 @@
-"""Which protocol id a task's scores carry here."""
+"""Which protocol id a task's scores carry here, and which engine reaches them."""
 
 from django.conf import settings
 
@@ -6,6 +6,17 @@ from benchmark.catalogue import Task
 from benchmark.services.needs import needs_suffix
 
 LIMIT = ";limit="
+
+
+def engine_in_force() -> str:
+    """What decides a score besides protocol and files, such as `vllm/cuda/bfloat16/batch-invariant`."""
+    parts = (
+        settings.ENGINE,
+        settings.DEVICE,
+        settings.DTYPE,
+        *(["batch-invariant"] if settings.BATCH_INVARIANT else []),
+    )
+    return "/".join(parts)
 
 
 def protocol_in_force(task: Task) -> str:

@@ -18,6 +18,7 @@ from benchmark.models.worker import FORGOTTEN
 from benchmark.services.audit import audit_record
 from benchmark.services.gpus import gpus
 from benchmark.services.holding import STOPPING
+from benchmark.services.protocols import engine_in_force
 from benchmark.services.reach import REACH
 from benchmark.services.runs import worker_name
 from benchmark.services.worker_check import worker_notices
@@ -69,7 +70,7 @@ def worker_facts(queues: Sequence[str]) -> dict[str, Any]:
         "versions": {
             "python": platform.python_version(),
             "celery": version("celery"),
-            "engine": f"{settings.ENGINE}/{settings.DEVICE}/{settings.DTYPE}",
+            "engine": engine_in_force(),
             "sandbox": settings.SANDBOX,
         },
     }

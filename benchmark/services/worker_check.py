@@ -18,6 +18,10 @@ from benchmark.services.needs import needs_missing
 from benchmark.services.out_hosts import BadAllowList, hosts_allowed
 from benchmark.services.sandboxes import sandbox_for_grading
 
+INVARIANT_GPU = (
+    "import sys, torch as t; "
+    "sys.exit(not (t.cuda.is_available() and t.version.cuda and t.cuda.get_device_capability() >= (8, 0)))"
+)
 FREE_MIN_BYTES = 2 * 1024**3
 
 
@@ -102,6 +106,12 @@ def _engine() -> str:
         python = settings.RUNNER_PYTHON or sandbox_for_grading().python
     except SandboxFault:
         return ""  # said already
-    code = f"import importlib.util as u, sys; sys.exit(u.find_spec({settings.ENGINE!r}) is None)"
-    found = subprocess.run([python, "-c", code], check=False, capture_output=True).returncode == 0
-    return "" if found else f"{python} has no {settings.ENGINE}: install it there, or set AGENT2_RUNNER_PYTHON."
+    if not _says(python, f"import importlib.util as u, sys; sys.exit(u.find_spec({settings.ENGINE!r}) is None)"):
+        return f"{python} has no {settings.ENGINE}: install it there, or set AGENT2_RUNNER_PYTHON."
+    if settings.BATCH_INVARIANT and not _says(python, INVARIANT_GPU):
+        return "AGENT2_BATCH_INVARIANT=1 needs an NVIDIA GPU of compute capability 8.0 or later here: set it to 0."
+    return ""
+
+
+def _says(python: str, code: str) -> bool:
+    return subprocess.run([python, "-c", code], check=False, capture_output=True).returncode == 0

@@ -17,7 +17,7 @@ from django.utils import timezone
 from benchmark.catalogue import task_get, tasks
 from benchmark.models import Origin, Run
 from benchmark.services.audit import audit_record
-from benchmark.services.protocols import protocol_in_force
+from benchmark.services.protocols import engine_in_force, protocol_in_force
 from benchmark.services.queueing import job_send_on_commit
 from bundles.checking.report import Report
 from bundles.models import ACCEPTED, Bundle
@@ -28,7 +28,7 @@ from grading.intake.report import IntakeReport
 from grading.models import Evaluation, EvaluationState, Submission
 from grading.services.baselines import baseline_request
 from grading.services.claims import REGRADE, evaluation_revive
-from grading.services.places import base_folder_of, checkpoint_store, engine_in_force, facts_of_base
+from grading.services.places import base_folder_of, checkpoint_store, facts_of_base
 
 log = logging.getLogger(__name__)
 ASKED, TAKEN, FAILED = "asked", REGRADE, "failed"

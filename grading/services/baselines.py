@@ -6,9 +6,10 @@ from django.db import transaction
 
 from benchmark.models import EventKind, Run
 from benchmark.services.events import event_record
+from benchmark.services.protocols import engine_in_force
 from benchmark.services.queueing import job_send_on_commit
 from grading.models import Baseline, Evaluation, EvaluationState
-from grading.services.places import digest_of_base, engine_in_force, facts_of_base
+from grading.services.places import digest_of_base, facts_of_base
 from grading.services.standings import protocol_of, standing_baseline
 
 

@@ -10,6 +10,7 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
+from benchmark.services.protocols import engine_in_force
 from benchmark.services.pulse import repeated
 from benchmark.services.queueing import job_send_on_commit
 from benchmark.services.runs import run_settle
@@ -17,7 +18,7 @@ from grading.contract import Finding
 from grading.intake import IntakeLimits, IntakeReport, checkpoint_take
 from grading.models import Evaluation, Submission, SubmissionState
 from grading.services.baselines import baseline_evaluation
-from grading.services.places import checkpoint_store, engine_in_force, submitted_from
+from grading.services.places import checkpoint_store, submitted_from
 from grading.services.standings import protocol_of
 from grading.services.submissions import lease_new, submission_announce, submission_end, verdict_of_failure
 from traces.services.snapshots import snapshot_take

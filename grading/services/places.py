@@ -27,11 +27,6 @@ def evaluation_folder(evaluation: Evaluation) -> Path:
     return Path(settings.DATA_DIR / "evaluations" / str(evaluation.pk))
 
 
-def engine_in_force() -> str:
-    """What decides a score besides protocol and files."""
-    return f"{settings.ENGINE}/{settings.DEVICE}/{settings.DTYPE}"
-
-
 def _quiet(_: str) -> None:
     """Nobody waits for progress here: the run's own preparation has built the model before."""
 

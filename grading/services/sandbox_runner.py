@@ -94,6 +94,7 @@ def _spec(work: Work, places: Mapping[str, Mount]) -> RunnerSpec:
         device="cpu" if elsewhere else settings.DEVICE,
         dtype=settings.DTYPE,
         batch_size=settings.ENDPOINT_CONCURRENCY if elsewhere else settings.BATCH_SIZE,
+        batch_invariant=settings.BATCH_INVARIANT and not elsewhere,
         limit=protocol_limit(work.protocol),
         endpoint=work.endpoint,
         outside=str(places["outside"].target) if "outside" in places else None,

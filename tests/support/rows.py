@@ -6,8 +6,8 @@ from typing import Any
 from django.utils import timezone
 
 from benchmark.models import Run, RunState, secret_hash
+from benchmark.services.protocols import engine_in_force
 from grading.models import Baseline, Evaluation, EvaluationState, Submission, SubmissionState, Verdict
-from grading.services.places import engine_in_force
 from grading.services.standings import standing_open, standing_rebuild
 
 SECRET = "run-secret"

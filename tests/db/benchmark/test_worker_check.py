@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from benchmark.services.protocols import engine_in_force
 from benchmark.services.worker_check import worker_problems
 
 pytestmark = pytest.mark.django_db
@@ -35,3 +36,21 @@ def test_a_folder_to_show_that_is_not_there(settings: Any, tmp_path: Path) -> No
 def test_a_data_folder_that_cannot_be_made(settings: Any, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     assert "set AGENT2_DATA_DIR" in problems(settings, DATA_DIR=tmp_path / "file" / "data")
+
+
+def test_batch_invariance_without_a_gpu_for_it(settings: Any) -> None:
+    import torch
+
+    if torch.cuda.is_available():
+        pytest.skip("this machine has a GPU")
+    settings.SANDBOX, settings.BATCH_INVARIANT = "process", True
+    assert "AGENT2_BATCH_INVARIANT=1 needs an NVIDIA GPU" in "\n".join(worker_problems({"grading"}))
+    settings.BATCH_INVARIANT = False
+    assert "AGENT2_BATCH_INVARIANT" not in "\n".join(worker_problems({"grading"}))
+
+
+def test_batch_invariance_is_another_engine(settings: Any) -> None:
+    settings.ENGINE, settings.DEVICE, settings.DTYPE = "vllm", "cuda", "bfloat16"
+    assert engine_in_force() == "vllm/cuda/bfloat16"
+    settings.BATCH_INVARIANT = True
+    assert engine_in_force() == "vllm/cuda/bfloat16/batch-invariant"

@@ -67,6 +67,8 @@ WRONG = [
     ({"AGENT_SLOTS": "nan"}, "AGENT2_AGENT_SLOTS=nan must lie between 0 and 64."),
     ({"LOG_LEVEL": "loud"}, "AGENT2_LOG_LEVEL='loud' must be one of DEBUG, INFO"),
     ({"GPUS": "a,b"}, "AGENT2_GPUS=a,b must be numbers such as 0,1, or all."),
+    ({"BATCH_INVARIANT": "1"}, "AGENT2_BATCH_INVARIANT=1 needs AGENT2_ENGINE=vllm and a GPU, not transformers on cpu"),
+    (PRODUCTION | {"BATCH_INVARIANT": "1", "DEVICE": "cpu"}, "needs AGENT2_ENGINE=vllm and a GPU, not vllm on cpu"),
     ({"TASK_DIRS": "/nowhere"}, "AGENT2_TASK_DIRS names /nowhere, which is no folder here."),
     ({"AGENT_DIRS": "/nowhere"}, "AGENT2_AGENT_DIRS names /nowhere, which is no folder here."),
     ({"DATA_DIR": "/proc/x"}, "/proc/x cannot be used"),
@@ -84,7 +86,10 @@ def test_it_fails_with_one_line(given: dict[str, str], told: str, loaded: Callab
     assert "pw" not in line
 
 
-@pytest.mark.parametrize("given", [{}, {"SECRET_KEY": "", "BATCH_SIZE": "", "LOG_LEVEL": ""}, PRODUCTION])
+@pytest.mark.parametrize(
+    "given",
+    [{}, {"SECRET_KEY": "", "BATCH_SIZE": "", "LOG_LEVEL": ""}, PRODUCTION, PRODUCTION | {"BATCH_INVARIANT": "1"}],
+)
 def test_what_is_whole_starts(given: dict[str, str], loaded: Callable[[dict[str, str]], str]) -> None:
     """Empty is the same as unset."""
     assert loaded(given) == ""
