@@ -15,6 +15,7 @@ import psutil
 from benchmark.sandbox.contract import Exit, SandboxFault
 from benchmark.sandbox.limits import KILLED, LimitWatch
 from benchmark.sandbox.running import DEATH_S, WatchedRunning, opened_log
+from benchmark.sandbox.seccomp import seccomp_filter
 
 
 @dataclass
@@ -48,7 +49,10 @@ class Started:
         placed = [part for name, fd in memory.items() for part in ("--file", str(fd), f"/etc/{name}")]
         options = memory_file(b"".join(arg.encode() + b"\0" for arg in [*placed, *args]))
         theirs = [gate_read, status_write, options, *memory.values()]
-        descriptors = ("--block-fd", gate_read, "--json-status-fd", status_write, "--args", options)
+        descriptors = ["--block-fd", gate_read, "--json-status-fd", status_write, "--args", options]
+        if denied := seccomp_filter():
+            theirs.append(memory_file(denied))
+            descriptors += ["--seccomp", theirs[-1]]
         try:
             with opened_log(log_path) as log:
                 process = subprocess.Popen(

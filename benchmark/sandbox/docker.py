@@ -15,6 +15,7 @@ from benchmark.sandbox import inside, limits
 from benchmark.sandbox.access import closed_to, hand_over
 from benchmark.sandbox.contract import Limits, Mount, SandboxFault, Spec
 from benchmark.sandbox.docker_running import ENGINE_ERRORS, DockerRunning
+from benchmark.sandbox.seccomp import seccomp_filter
 from docker import DockerClient
 
 GIB = 1 << 30
@@ -139,7 +140,9 @@ class DockerSandbox:
         if spec.socket is not None:
             own.append(Mount(spec.socket.parent, inside.SOCKET_FOLDER))
         mounts = sorted([*self.read_only, *own, *spec.mounts], key=lambda each: len(each.target.parts))
-        command = inside.forwarded_command(spec, python=self.python, flags=["--everyone"])
+        command = inside.forwarded_command(
+            spec, python=self.python, flags=["--everyone", "--deny", seccomp_filter().hex()]
+        )
         return {
             "image": self.image,
             "name": spec.name,

@@ -1,11 +1,11 @@
 """Runs inside a sandbox as the parent of the command. Standard library only, one file: it is mounted on its own.
 
-    python forwarder.py [--socket PATH --port N [--patience SECONDS]] [--everyone] -- COMMAND...
+    python forwarder.py [--socket PATH --port N [--patience SECONDS]] [--everyone] [--deny HEX] -- COMMAND...
 
 Listens on 127.0.0.1:N (0: any free port) and joins each connection to the UNIX socket PATH, again where the other end
 goes before it has answered. In the environment of COMMAND every `{gateway}` becomes `http://127.0.0.1:N`. Reaps
 orphans, so that it can be PID 1; passes signals on to the command, or with `--everyone` to every process that it may
-signal; exits with the command's code (128 + signal).
+signal; exits with the command's code (128 + signal). HEX is a seccomp filter (benchmark/sandbox/seccomp.py).
 """
 
 import argparse
@@ -34,6 +34,8 @@ REPEATS_MOST = 1000
 LINGER_S = 5.0
 PAUSE_S = 0.25
 PATIENCE_S = 300.0
+SECCOMP, FILTER, NO_NEW_PRIVILEGES = 22, 2, 38
+"""linux/prctl.h and linux/seccomp.h."""
 LONGEST_ADDRESS = 107
 
 
@@ -181,6 +183,22 @@ def filled_in(environment: Mapping[str, str], url: str) -> dict[str, str]:
     return {name: value.replace("{gateway}", url) for name, value in environment.items()}
 
 
+def deny(program: bytes) -> None:
+    """Have the kernel refuse system calls to this thread and all that it starts (seccomp(2), prctl(2)).
+
+    Where it has no such filters, as under an emulator, the engine's own profile has to do.
+    """
+    import ctypes
+
+    class Program(ctypes.Structure):
+        _fields_ = (("length", ctypes.c_ushort), ("filter", ctypes.c_char_p))
+
+    libc = ctypes.CDLL(None, use_errno=True)
+    told = Program(len(program) // 8, program)
+    if libc.prctl(NO_NEW_PRIVILEGES, 1, 0, 0, 0) or libc.prctl(SECCOMP, FILTER, ctypes.byref(told), 0, 0):
+        print(f"no filter of system calls: {os.strerror(ctypes.get_errno())}", file=sys.stderr)  # noqa: T201
+
+
 def spawn(command: Sequence[str], environment: Mapping[str, str]) -> int:
     """Start the command with no signal blocked or ignored; its pid. A command that cannot start ends us as a shell."""
     try:
@@ -214,6 +232,7 @@ def main() -> int:
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--patience", type=float, default=PATIENCE_S)
     parser.add_argument("--everyone", action="store_true")
+    parser.add_argument("--deny", type=bytes.fromhex, default=b"", metavar="HEX")
     parser.add_argument("command", nargs="+")
     given = parser.parse_args()
     # Blocked until the handlers are in place, and for good in the forwarding thread: only the main thread waits for
@@ -222,6 +241,8 @@ def main() -> int:
     environment = dict(os.environ)
     if given.socket:
         environment = filled_in(environment, start_forwarding(given.socket, given.port, given.patience))
+    if given.deny:
+        deny(given.deny)
     pid = spawn(given.command, environment)
     pass_signals_on(pid, given.everyone)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, PASSED_ON)
