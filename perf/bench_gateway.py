@@ -79,10 +79,11 @@ def forwarded(path: Path) -> Iterator[str]:
 
 
 def asked(size: int) -> bytes:
-    """A conversation of about `size` bytes."""
+    """A conversation of about `size` bytes, without spaces between its parts, as the vendors' clients write it."""
     text = 'A line of a "log", with quotes and\nbreaks. ' * (size // 44 + 1)
     messages = [{"role": "user", "content": text[at : at + 8000]} for at in range(0, size, 8000)]
-    return json.dumps({"model": MODEL, "max_tokens": 9, "stream": True, "messages": messages}).encode()
+    body = {"model": MODEL, "max_tokens": 9, "stream": True, "messages": messages}
+    return json.dumps(body, separators=(",", ":")).encode()
 
 
 def ask(client: httpx.Client, base: str, body: bytes) -> tuple[float, float]:

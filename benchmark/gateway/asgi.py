@@ -1,7 +1,8 @@
 """The words of ASGI that the gateway uses (asgi.readthedocs.io, HTTP connection scope)."""
 
+import asyncio
 import json
-from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, MutableMapping
 from typing import Any
 
 Message = MutableMapping[str, Any]
@@ -30,22 +31,44 @@ async def answer_json(send: Send, status: int, message: str, *, close: bool = Fa
     await send({"type": "http.response.body", "body": body})
 
 
-async def whole_body(scope: Scope, receive: Receive, most: int = MAX_BODY_BYTES) -> bytes:
-    """The request's body of at most `most` bytes, kept whole because a retry sends it again.
+class Body:
+    """A request's body of at most `most` bytes, read once: piece by piece while it comes, or whole.
 
-    Raises: BodyTooLarge: by its declared length before a byte is read, else as soon as it is over; ClientGone.
+    Reading raises: BodyTooLarge: as soon as it is over; ClientGone.
     """
-    declared = dict(scope["headers"]).get(b"content-length", b"0")
-    if not declared.isdigit() or int(declared) > most:
-        raise BodyTooLarge
-    body = bytearray()
-    more = True
-    while more:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            raise ClientGone
-        body += message.get("body", b"")
-        if len(body) > most:
+
+    def __init__(self, scope: Scope, receive: Receive, most: int = MAX_BODY_BYTES) -> None:
+        """Raises: BodyTooLarge: by its declared length."""
+        declared = dict(scope["headers"]).get(b"content-length")
+        if declared is not None and (not declared.isdigit() or int(declared) > most):
             raise BodyTooLarge
-        more = message.get("more_body", False)
-    return bytes(body)
+        self.length = None if declared is None else int(declared)
+        """As declared; None: it comes in chunks."""
+        self.received = 0
+        self._receive, self._most = receive, most
+        self._read = asyncio.Event()
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        """No piece is empty."""
+        more = True
+        while more:
+            message = await self._receive()
+            if message["type"] == "http.disconnect":
+                raise ClientGone
+            piece, more = message.get("body", b""), message.get("more_body", False)
+            self.received += len(piece)
+            if self.received > self._most:
+                raise BodyTooLarge
+            if piece:
+                yield piece
+        self._read.set()
+
+    async def whole(self) -> bytes:
+        """Kept whole, because it may be sent again or changed."""
+        return b"".join([piece async for piece in self])
+
+    async def left(self) -> None:
+        """Return when the client goes away after it has sent its body."""
+        await self._read.wait()
+        while (await self._receive())["type"] != "http.disconnect":
+            pass

@@ -26,30 +26,39 @@ class Refused(Exception):
         self.status, self.kind = status, kind
 
 
-@dataclass(frozen=True)
+@dataclass
 class Asked:
-    """A request that may go out."""
+    """A request to one of a provider's endpoints."""
 
     endpoint: Endpoint
     path: str
     query: str
-    model: str
-    body: bytes
+    model: str = ""
+    """Known once its body has been looked at."""
+
+    @property
+    def may_change(self) -> bool:
+        """Whether its body may go out as another one."""
+        return self.path.endswith("/chat/completions")
+
+    def look(self, body: bytes | bytearray, models: tuple[str, ...]) -> Mapping[str, msgspec.Raw]:
+        """The top of the body. Raises: Refused: no JSON object, or it asks another model than those."""
+        told = top_of(body)
+        self.model = model_of(self.endpoint, self.path, _text(_value(told, "model")))
+        if not model_allowed(self.model, models):
+            known, named = ", ".join(models), repr(self.model[:80])
+            raise Refused(403, "permission_error", f"This run's driver is {known}; {named} may not be asked.")
+        return told
+
+    def sent(self, body: bytes, models: tuple[str, ...]) -> bytes:
+        """The body to send. Raises: Refused."""
+        if self.endpoint.method != "POST":
+            return body
+        told = self.look(body, models)
+        return _telling_usage(told, body) if self.may_change else body
 
 
-def asked_of(endpoint: Endpoint, path: str, query: bytes, body: bytes, models: tuple[str, ...]) -> Asked:
-    """Raises: Refused: no JSON object, or another model than those."""
-    if endpoint.method != "POST":
-        return Asked(endpoint, path, without_key(query), "", body)
-    told = top_of(body)
-    model = model_of(endpoint, path, _text(_value(told, "model")))
-    if not model_allowed(model, models):
-        known = ", ".join(models)
-        raise Refused(403, "permission_error", f"This run's driver is {known}; {model[:80]!r} may not be asked.")
-    return Asked(endpoint, path, without_key(query), model, _telling_usage(path, told, body))
-
-
-def top_of(body: bytes) -> dict[str, msgspec.Raw]:
+def top_of(body: bytes | bytearray) -> dict[str, msgspec.Raw]:
     """The values of a JSON object, unread, by key. Raises: Refused: it is none, or its keys can be read in two ways."""
     try:
         if not body.isascii():
@@ -61,7 +70,8 @@ def top_of(body: bytes) -> dict[str, msgspec.Raw]:
         raise _no_object("it is nested too deeply") from None
     except msgspec.DecodeError as error:
         raise _no_object(str(error)) from None
-    if not _each_once(body, told):
+    distinct = len({key.casefold() for key in told}) == len(told)
+    if not distinct or not (_compact(body, told) or _each_once(body, told)):
         raise Refused(400, "invalid_request_error", "Each key at the top of the body may be given once, unescaped.")
     return told
 
@@ -75,10 +85,13 @@ def _no_object(why: str) -> Refused:
     return Refused(400, "invalid_request_error", f"The body must be a JSON object: {why[:200]}.")
 
 
-def _each_once(body: bytes, told: Mapping[str, msgspec.Raw]) -> bool:
+def _compact(body: bytes | bytearray, told: Mapping[str, msgspec.Raw]) -> bool:
+    """Whether the body is no longer than these keys and values: then it holds nothing else."""
+    return len(body) == sum(len(key.encode()) + memoryview(value).nbytes + 4 for key, value in told.items()) + 1
+
+
+def _each_once(body: bytes | bytearray, told: Mapping[str, msgspec.Raw]) -> bool:
     """Whether the body is exactly these keys with these values: of a key given twice only one value was kept."""
-    if len({key.casefold() for key in told}) != len(told):
-        return False
     at = body.index(b"{") + 1
     for key, value in told.items():
         found, text = KEY.match(body, at), bytes(value)
@@ -104,10 +117,10 @@ def _text(value: msgspec.Raw | None) -> str:
         return ""
 
 
-def _telling_usage(path: str, told: Mapping[str, msgspec.Raw], body: bytes) -> bytes:
+def _telling_usage(told: Mapping[str, msgspec.Raw], body: bytes) -> bytes:
     """A stream of Chat Completions tells its usage only when it is asked to."""
     stream, given = _value(told, "stream"), _value(told, "stream_options")
-    if not path.endswith("/chat/completions") or stream is None or bytes(stream) in (b"false", b"null"):
+    if stream is None or bytes(stream) in (b"false", b"null"):
         return body
     try:
         options = {} if given is None else _decoder.decode(given)

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 
 import httpx
 
-from benchmark.gateway.asgi import MAX_BODY_BYTES, Scope, Send, answer_json
+from benchmark.gateway.asgi import MAX_BODY_BYTES, Body, Scope, Send, answer_json
 from benchmark.gateway.patience import Patience
 
 PLAIN_PATH = re.compile(rb"[A-Za-z0-9._~/-]+")
@@ -75,8 +75,8 @@ class GradingRoute:
     async def close(self) -> None:
         await self._client.aclose()
 
-    async def answer(self, scope: Scope, body: bytes, send: Send) -> None:
-        response = await self._patiently(self._request(scope, body))
+    async def answer(self, scope: Scope, body: Body, send: Send) -> None:
+        response = await self._patiently(self._request(scope, await body.whole()))
         if response is None:
             await answer_json(send, 502, "The grading server does not answer. Try again later.")
             return

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Mapping
 
 import httpx
 
-from benchmark.gateway.asgi import MAX_BODY_BYTES, Scope, Send, answer_json
+from benchmark.gateway.asgi import MAX_BODY_BYTES, Body, Scope, Send, answer_json
 from benchmark.gateway.ledger import Ledger
 
 PREFIX = "/out/"
@@ -50,18 +50,18 @@ class OutRoute:
     async def close(self) -> None:
         await self._client.aclose()
 
-    async def answer(self, scope: Scope, body: bytes, send: Send) -> None:
+    async def answer(self, scope: Scope, body: Body, send: Send) -> None:
         found = PATH.fullmatch(scope["raw_path"])
         assert found is not None, "the route accepted it"
-        host, path = found[1].decode(), found[2].decode()
-        entry = {"route": "out", "method": scope["method"], "host": host, "path": path, "bytes_in": len(body)}
+        host, path, content = found[1].decode(), found[2].decode(), await body.whole()
+        entry = {"route": "out", "method": scope["method"], "host": host, "path": path, "bytes_in": len(content)}
         query = scope["query_string"].decode("latin-1")
         headers = [pair for pair in scope["headers"] if pair[0] in REQUEST_HEADERS]
         request = self._client.build_request(
             scope["method"],
             f"{self.scheme}://{host}{path}" + (f"?{query}" if query else ""),
             headers=[*headers, (b"accept-encoding", b"identity")],
-            content=body or None,
+            content=content or None,
         )
         try:
             response = await self._client.send(request, stream=True)

@@ -13,10 +13,11 @@ from typing import Any
 import httpx
 
 from benchmark.gateway.answers import AnswerReader
-from benchmark.gateway.asgi import Scope, Send
-from benchmark.gateway.asked import Asked, Refused, asked_of
+from benchmark.gateway.asgi import Body, Scope, Send
+from benchmark.gateway.asked import Asked, Refused, without_key
 from benchmark.gateway.exchange import Exchange
 from benchmark.gateway.ledger import Ledger
+from benchmark.gateway.passing import Passing
 from benchmark.gateway.providers import Endpoint, Provider, endpoint_of
 from benchmark.gateway.refusing import refusal_read, refuse, refuse_as_provider
 from benchmark.gateway.trouble import kind_of
@@ -65,16 +66,16 @@ class ProviderRoute:
         await asyncio.gather(*self._pumps, return_exceptions=True)
         await self._client.aclose()
 
-    async def answer(self, scope: Scope, body: bytes, send: Send) -> None:
-        entry = {"route": self.provider.name, "method": scope["method"], "bytes_in": len(body)}
+    async def answer(self, scope: Scope, body: Body, send: Send) -> None:
+        asked = self._asked(scope)
+        entry = {"route": self.provider.name, "method": scope["method"], "path": asked.path}
         try:
-            asked = self._asked(scope, body)
             async with self._places:
                 self._afford(asked.endpoint)
-                entry |= {"path": asked.path, "model": asked.model}
-                await self._through(scope, asked, send, entry)
+                await self._through(scope, asked, body, send, entry)
         except Refused as refused:
-            self.ledger.write(**entry, path=scope["path"], status=refused.status, error=str(refused))
+            entry |= {"model": asked.model, "bytes_in": body.received}
+            self.ledger.write(**entry, status=refused.status, error=str(refused))
             dialect = self.provider.dialect
             await refuse(send, dialect, refused.status, refused.kind, str(refused), again=False)
 
@@ -84,12 +85,11 @@ class ProviderRoute:
             return None
         return endpoint_of(self.provider.dialect, method, rest)
 
-    def _asked(self, scope: Scope, body: bytes) -> Asked:
-        """Raises: Refused."""
+    def _asked(self, scope: Scope) -> Asked:
         path = bytes(scope["raw_path"]).decode().removeprefix(self._prefix)
         endpoint = endpoint_of(self.provider.dialect, scope["method"], path)
         assert endpoint is not None, "the route accepted it"
-        return asked_of(endpoint, path, scope["query_string"], body, self.models)
+        return Asked(endpoint, path, without_key(scope["query_string"]))
 
     def _afford(self, endpoint: Endpoint) -> None:
         """Asked when the request has its place: while it waited, others may have used up the rest. Raises: Refused."""
@@ -97,13 +97,17 @@ class ProviderRoute:
             self.ledger.refuse()
             raise Refused(403, "permission_error", f"This run's budget of {budget} is used up.")
 
-    async def _through(self, scope: Scope, asked: Asked, send: Send, entry: dict[str, Any]) -> None:
+    async def _through(self, scope: Scope, asked: Asked, body: Body, send: Send, entry: dict[str, Any]) -> None:
+        """Raises: Refused: the body is not to go out."""
+        content = await self._content(asked, body)
         began = time.monotonic()
         try:
-            response = await self._client.send(self._request(scope, asked), stream=True)
+            response = await self._client.send(self._request(scope, asked, body, content), stream=True)
         except httpx.HTTPError as error:
             await self._unreached(asked, send, error, entry)
             return
+        finally:
+            entry |= {"model": asked.model, "bytes_in": body.received}
         entry |= {"status": response.status_code, "first_byte_ms": _ms(began)}
         if response.status_code >= 400:
             await self._failed(response, asked, send, entry)
@@ -165,11 +169,19 @@ class ProviderRoute:
         message = "The provider cannot be reached."
         await refuse(send, self.provider.dialect, 502, "api_error", message, again=True)
 
-    def _request(self, scope: Scope, asked: Asked) -> httpx.Request:
+    async def _content(self, asked: Asked, body: Body) -> bytes | Passing:
+        """What to send. Raises: Refused."""
+        if asked.may_change or not body.length:
+            return asked.sent(await body.whole(), self.models)
+        return Passing(body, lambda whole: asked.look(whole, self.models))
+
+    def _request(self, scope: Scope, asked: Asked, body: Body, content: bytes | Passing) -> httpx.Request:
         headers = [pair for pair in scope["headers"] if REQUEST_HEADERS.fullmatch(pair[0].decode("latin-1"))]
         headers += [*self.provider.credentials(), (b"accept-encoding", b"identity")]
+        if isinstance(content, Passing):
+            headers.append((b"content-length", str(body.length).encode()))
         url = self.provider.url + asked.path + (f"?{asked.query}" if asked.query else "")
-        return self._client.build_request(scope["method"], url, headers=headers, content=asked.body or None)
+        return self._client.build_request(scope["method"], url, headers=headers, content=content or None)
 
 
 def _kept(headers: httpx.Headers) -> list[tuple[bytes, bytes]]:

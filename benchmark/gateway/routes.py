@@ -6,13 +6,13 @@ from collections.abc import Coroutine, Sequence
 from typing import Any, Protocol
 
 from benchmark.gateway.asgi import (
+    Body,
     BodyTooLarge,
     ClientGone,
     Receive,
     Scope,
     Send,
     answer_json,
-    whole_body,
 )
 
 REFUSED_MOST = 200
@@ -28,8 +28,8 @@ class Route(Protocol):
         """Whether this request may go this way. `raw_path` is as the client wrote it, without the query."""
         ...
 
-    async def answer(self, scope: Scope, body: bytes, send: Send) -> None:
-        """Answer an accepted request; cancelled when the client goes away."""
+    async def answer(self, scope: Scope, body: Body, send: Send) -> None:
+        """Answer an accepted request; cancelled when the client goes away. May raise what reading the body raises."""
         ...
 
     async def close(self) -> None:
@@ -58,21 +58,21 @@ class GatewayApp:
             await answer_json(send, 403, "This address cannot be reached from inside the sandbox.", close=True)
             return
         try:
-            body = await whole_body(scope, receive, route.max_body_bytes)
-            await _unless_left(route.answer(scope, body, send), receive)
+            body = Body(scope, receive, route.max_body_bytes)
+            await _unless_left(route.answer(scope, body, send), body)
         except BodyTooLarge:
             await answer_json(send, 413, f"The body is over {route.max_body_bytes} bytes.", close=True)
         except ClientGone:
             return
 
 
-async def _unless_left(work: Coroutine[Any, Any, None], receive: Receive) -> None:
+async def _unless_left(work: Coroutine[Any, Any, None], body: Body) -> None:
     """Do the work; give it up when the client disconnects, which it also does when the gateway hangs up.
 
     Raises: ClientGone; whatever `work` raises.
     """
     working = asyncio.create_task(work)
-    leaving = asyncio.create_task(_disconnected(receive))
+    leaving = asyncio.create_task(body.left())
     try:
         await asyncio.wait({working, leaving}, return_when=asyncio.FIRST_COMPLETED)
         if not working.done():
@@ -82,8 +82,3 @@ async def _unless_left(work: Coroutine[Any, Any, None], receive: Receive) -> Non
         for task in (working, leaving):
             task.cancel()
         await asyncio.gather(working, leaving, return_exceptions=True)
-
-
-async def _disconnected(receive: Receive) -> None:
-    while (await receive())["type"] != "http.disconnect":
-        pass

@@ -5,7 +5,7 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-from benchmark.gateway.asgi import MAX_BODY_BYTES, Scope, Send, answer_json
+from benchmark.gateway.asgi import MAX_BODY_BYTES, Body, Scope, Send, answer_json
 from grading.outside.provider import ProviderFault
 
 log = logging.getLogger(__name__)
@@ -30,9 +30,9 @@ class HandlerRoute:
         if self._closing is not None:
             await self._closing()
 
-    async def answer(self, scope: Scope, body: bytes, send: Send) -> None:
+    async def answer(self, scope: Scope, body: Body, send: Send) -> None:
         try:
-            asked = json.loads(body)
+            asked = json.loads(await body.whole())
             if not isinstance(asked, dict):
                 raise ValueError("the body must be a JSON object")
             told = await self._handler(asked)

@@ -29,6 +29,8 @@ class ScriptedProvider(Serving):
     def __init__(self, script: Script, *, pace_s: float = 0.0) -> None:
         self.script, self.pace_s = script, pace_s
         self.seen: list[dict[str, Any]] = []
+        self.broken_off = 0
+        """Requests that ended before their body did."""
         self._struck: Counter[int] = Counter()
         self._lock = threading.Lock()
         outer = self
@@ -70,7 +72,13 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         path = urlsplit(self.path).path
-        body = json.loads(self.rfile.read(int(self.headers.get("content-length") or 0)) or b"{}")
+        length = int(self.headers.get("content-length") or 0)
+        data = self.rfile.read(length)
+        if len(data) < length:
+            self.provider.broken_off += 1
+            self.close_connection = True
+            return
+        body = json.loads(data or b"{}")
         api = next((kind() for pattern, kind in APIS if re.search(pattern, path)), None)
         if api is None:
             self._note(path=path)

@@ -204,3 +204,49 @@ def test_requests_that_wait_for_their_place_do_not_go_out_once_the_budget_is_use
         told = sorted(each.result().status_code for each in asked)
     assert told == [200, 200, 403, 403, 403, 403, 403, 403]
     assert len(slow.seen) == 2
+
+
+LONG = {"messages": [{"role": "user", "content": 'a "long" line\n' * 200_000}]}
+
+
+def test_a_long_request_is_passed_on_whole_and_unchanged(tmp_path: Path, provider: ScriptedProvider) -> None:
+    with Way(tmp_path, provider, "anthropic") as way:
+        for body in (LONG | {"model": "small"}, {"model": "small", "stream": True} | LONG):
+            assert way.client.post("/v1/messages", json=body).status_code == 200
+    assert [each["model"] for each in provider.seen] == ["small", "small"]
+    assert way.ledger.spent().usage.total == 220
+    assert [each["bytes_in"] > 3_000_000 for each in way.log()] == [True, True]
+
+
+@pytest.mark.parametrize(
+    ("ending", "status"),
+    [('"model":"teacher"}', 403), ('"model":"small","model":"small"}', 400), ('"model":"small"', 400)],
+    ids=["another model", "twice", "no end"],
+)
+def test_the_end_of_a_long_request_that_is_refused_never_goes_out(
+    tmp_path: Path, provider: ScriptedProvider, ending: str, status: int
+) -> None:
+    body = json.dumps(LONG)[:-1] + "," + ending
+    with Way(tmp_path, provider, "anthropic") as way:
+        answer = way.client.post("/v1/messages", content=body)
+        assert (answer.status_code, answer.headers["x-should-retry"]) == (status, "false")
+        assert way.client.post("/v1/messages", json=MESSAGES).status_code == 200
+        assert [each["status"] for each in way.log()] == [status, 200]
+    assert [each["model"] for each in provider.seen] == ["small"]
+    assert provider.broken_off <= 1
+    assert way.ledger.trouble() is None
+
+
+def test_a_client_that_leaves_in_the_middle_of_its_request_is_no_trouble_of_the_provider(
+    tmp_path: Path, provider: ScriptedProvider
+) -> None:
+    def cut() -> Iterator[bytes]:
+        yield b'{"model":"small",' + b" " * 1_000_000
+        raise InterruptedError
+
+    with Way(tmp_path, provider, "anthropic") as way:
+        with pytest.raises(InterruptedError):
+            way.client.post("/v1/messages", content=cut(), headers={"content-length": "2000000"})
+        assert way.client.post("/v1/messages", json=MESSAGES).status_code == 200
+        assert way.ledger.trouble() is None
+    assert len(provider.seen) == 1

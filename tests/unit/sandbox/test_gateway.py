@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmark.gateway.asgi import MAX_BODY_BYTES, BodyTooLarge, ClientGone, whole_body
+from benchmark.gateway.asgi import MAX_BODY_BYTES, Body, BodyTooLarge, ClientGone
 from benchmark.gateway.grading_route import GradingRoute, is_submit
 from benchmark.gateway.patience import Patience
 
@@ -59,21 +59,21 @@ def part(body: bytes, *, more: bool = False) -> dict[str, Any]:
 class TestBody:
     async def test_is_put_together(self) -> None:
         receive = receiving(part(b"ab", more=True), part(b"", more=True), part(b"c"))
-        assert await whole_body({"headers": []}, receive) == b"abc"
+        assert await Body({"headers": []}, receive).whole() == b"abc"
 
     @pytest.mark.parametrize("declared", [str(MAX_BODY_BYTES + 1), "-1", "x"])
     async def test_a_declared_length_is_enough_to_refuse(self, declared: str) -> None:
         with pytest.raises(BodyTooLarge):
-            await whole_body({"headers": [(b"content-length", declared.encode())]}, receiving())
+            await Body({"headers": [(b"content-length", declared.encode())]}, receiving()).whole()
 
     async def test_one_without_a_length_is_refused_as_soon_as_it_is_over(self) -> None:
         endless = itertools.repeat(part(bytes(1 << 18), more=True))
         with pytest.raises(BodyTooLarge):
-            await whole_body({"headers": []}, receiving(*itertools.islice(endless, 5)))
+            await Body({"headers": []}, receiving(*itertools.islice(endless, 5))).whole()
 
     async def test_a_cut_one_is_the_clients_end(self) -> None:
         with pytest.raises(ClientGone):
-            await whole_body({"headers": []}, receiving(part(b"a", more=True), {"type": "http.disconnect"}))
+            await Body({"headers": []}, receiving(part(b"a", more=True), {"type": "http.disconnect"})).whole()
 
 
 class TestPatience:
