@@ -23,7 +23,8 @@ SMALLEST_CURVATURE = 1e-10
 
 
 def sigmoid(z: Array) -> Array:
-    return np.exp(-np.logaddexp(0.0, -z))
+    share: Array = np.exp(-np.logaddexp(0.0, -z))
+    return share
 
 
 def log_loss(z: Array, y: Array) -> Array:
