@@ -14,7 +14,7 @@ from frontend.run_cost import RunCost, run_cost
 RUNS_MOST = 10
 """That one form starts."""
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
-BUDGET = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|h|d)(?:[a-z]*)\s*", re.IGNORECASE)
+BUDGET = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)\s*(s|m|h|d)(?:[a-z]*)\s*", re.IGNORECASE)
 
 
 def budget_seconds(text: str) -> int:

@@ -20,7 +20,7 @@ UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 def seconds(text: str) -> int:
     """`90`, `90s`, `30m`, `12h` or `1d` in seconds. Raises: ValueError."""
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smhd]?)", text.strip())
+    match = re.fullmatch(r"(\d{1,9}(?:\.\d{1,9})?)\s*([smhd]?)", text.strip())
     if match is None:
         raise ValueError(f"{text!r} is no duration: write 90s, 30m, 12h or 1d.")
     return round(float(match[1]) * UNITS[match[2] or "s"])

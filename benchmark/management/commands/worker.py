@@ -11,6 +11,7 @@ from django.core.management.base import BaseCommand, CommandError
 from benchmark.services.queueing import place_queue
 from benchmark.services.worker_check import worker_notices, worker_problems
 
+KNOWN = {"default", "agents", "grading"}
 SPARE_THREADS = 10
 """For intake and sweeps, beside one thread a slot. Jobs wait for sandboxed processes, so threads serve."""
 
@@ -26,6 +27,8 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         queues = options["queues"]
+        if unknown := set(queues.split(",")) - KNOWN:
+            raise CommandError(f"There is no queue {min(unknown)!r}; known are {', '.join(sorted(KNOWN))}.")
         if problems := worker_problems(set(queues.split(","))):
             raise CommandError("This worker cannot work:\n" + "\n".join(f"- {problem}" for problem in problems))
         for notice in worker_notices(set(queues.split(","))):

@@ -14,6 +14,7 @@ from typing import Any
 import httpx
 from django.conf import settings
 from django.contrib.auth import get_user_model
+from django.core.exceptions import ValidationError
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 
@@ -22,6 +23,7 @@ from benchmark.services.runs import run_create
 from grading.selectors import standing
 
 OPERATOR = "operator"
+PORT_MOST = 65_535
 
 
 class Command(BaseCommand):
@@ -48,6 +50,8 @@ class Command(BaseCommand):
             self._say(f"{url}/runs/{run.slug}/", password)
             children.append(start("worker.log", environment, "manage.py", "worker"))
             self._stay(run, children, until_ended=options["exit"])
+        except ValidationError as error:
+            raise CommandError(" ".join(error.messages)) from error
         except KeyboardInterrupt:
             self.stdout.write("\nending")
         finally:
@@ -95,7 +99,9 @@ def server_args(port: int) -> list[str]:
 
 def free_port(first: int) -> int:
     """The first port from `first` on that nobody listens on."""
-    for port in range(first, first + 50):
+    if not 1 <= first <= PORT_MOST:
+        raise CommandError(f"{first} is no port: give --port a number from 1 to {PORT_MOST}.")
+    for port in range(first, min(first + 50, PORT_MOST + 1)):
         with socket.socket() as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
@@ -103,7 +109,7 @@ def free_port(first: int) -> int:
             except OSError:
                 continue
             return port
-    raise CommandError(f"No port from {first} to {first + 49} is free: give --port.")
+    raise CommandError(f"No port from {first} on is free: give --port.")
 
 
 def start(log: str, environment: dict[str, str], *args: str) -> subprocess.Popen[bytes]:

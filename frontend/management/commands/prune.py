@@ -1,6 +1,7 @@
 """`manage.py prune`: make room, by what is old or belongs to nobody."""
 
-from argparse import ArgumentParser
+import re
+from argparse import ArgumentParser, ArgumentTypeError
 from typing import Any
 
 from django.core.management.base import BaseCommand
@@ -18,6 +19,13 @@ from grading.services.pruning import grading_prunable
 from traces.services.pruning import traces_prunable
 
 
+def days(text: str) -> float:
+    """Raises: ArgumentTypeError: no age."""
+    if not re.fullmatch(r"\d{1,5}(\.\d+)?", text, re.ASCII):
+        raise ArgumentTypeError(f"{text!r} is no number of days, from 0 on.")
+    return float(text)
+
+
 class Command(BaseCommand):
     help = (
         "Remove workspaces and checkpoints of runs that ended long ago, and files of runs that were deleted; with "
@@ -26,9 +34,9 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--workspaces-days", type=float, default=30, help="age of runs' ends; default 30")
-        parser.add_argument("--checkpoints-days", type=float, default=30, help="age of graded copies; default 30")
-        parser.add_argument("--copies-days", type=float, default=7, help="age of copies of stored files; default 7")
+        parser.add_argument("--workspaces-days", type=days, default=30, help="age of runs' ends; default 30")
+        parser.add_argument("--checkpoints-days", type=days, default=30, help="age of graded copies; default 30")
+        parser.add_argument("--copies-days", type=days, default=7, help="age of copies of stored files; default 7")
         parser.add_argument("--best-too", action="store_true", help="also each run's best checkpoint")
         parser.add_argument("--dry-run", action="store_true", help="say what would go, and remove nothing")
 
@@ -42,8 +50,8 @@ class Command(BaseCommand):
         )
         total, kept = 0, 0
         for each in found:
-            size = each.size()
             try:
+                size = each.size()
                 if not options["dry_run"]:
                     each.remove()
             except (OSError, StorageUnavailable) as error:
