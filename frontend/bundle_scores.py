@@ -39,7 +39,9 @@ def score_rows(bundle: Bundle, report: Report, standing: TaskStanding | None) ->
         found = Submission.objects.filter(run=bundle.run).select_related("verdict")
         rows = {each.number: each for each in found}
     claims = sorted(report.claim.submissions, key=lambda each: each.number)
-    finals = {each.number: rows[each.number].score if rows else each.score for each in claims}
+    finals = {each.number: each.score for each in claims}
+    if rows:
+        finals = {number: rows[number].score if number in rows else None for number in finals}
     best = max((value for value in finals.values() if value is not None), default=None)
     first = next((number for number, value in finals.items() if value is not None and value == best), None)
     reading = _Reading(bundle, standing, standing.baseline if standing else report.claim.baseline)

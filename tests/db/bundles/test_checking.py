@@ -103,6 +103,13 @@ def test_a_number_that_no_submission_can_have_is_its_place(checked: Make, odd: i
     assert sorted(Submission.objects.filter(run=bundle.run).values_list("number", flat=True)) == [1, 2, 3]
 
 
+def test_a_report_of_more_submissions_than_were_imported_is_shown(checked: Make, owner: Client) -> None:
+    bundle = checked()
+    Submission.objects.filter(run=bundle.run, number=3).delete()
+    page = owner.get(f"/bundles/{bundle.slug}/")
+    assert page.status_code == 200
+
+
 def test_a_contradiction_leaves_it_claimed(checked: Make) -> None:
     files = workspace_files()
     files[f"{FOLDER}/scores.json"] = files[f"{FOLDER}/scores.json"].replace(
