@@ -22,4 +22,5 @@ if ! listens 6379; then
   redis-server --daemonize yes --bind 127.0.0.1 --save "" >/dev/null || said "no Redis"
 fi
 bash scripts/docker_engine.sh && bash scripts/docker_base_image.sh || said "no Docker engine"
+bash scripts/docker_compose_plugin.sh >/dev/null || said "no Docker Compose"
 exit 0

@@ -48,7 +48,7 @@ class Command(BaseCommand):
             ) from error
         self.stdout.write("On that host, within a day, with Docker:\n")
         self.stdout.write(
-            "  docker run --rm -v /srv/agent2:/srv/agent2 agent2-worker:latest "
+            "  docker run --rm --user 0 -v /srv/agent2:/srv/agent2 agent2-worker:latest "
             f"join {settings.PUBLIC_URL} {token}\n  docker compose -f docker-compose.host.yml up -d"
         )
         self.stdout.write("or without, in a checkout:\n")
