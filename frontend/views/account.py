@@ -8,6 +8,7 @@ from django.contrib.auth.forms import AuthenticationForm
 from django.contrib.auth.models import User
 from django.contrib.auth.views import LoginView, PasswordChangeView
 from django.core.exceptions import ValidationError
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse_lazy
@@ -137,10 +138,11 @@ def account_change(request: HttpRequest, pk: int) -> HttpResponse:
     """Roles, and whether the account is open."""
     user = get_object_or_404(User, pk=pk)
     try:
-        held = account_roles(user=user, roles=request.POST.getlist("roles"), actor=signed_in(request))
-        active = request.POST.get("active") == "1"
-        if active != user.is_active:
-            account_active(user=user, active=active, actor=signed_in(request))
+        with transaction.atomic():
+            held = account_roles(user=user, roles=request.POST.getlist("roles"), actor=signed_in(request))
+            active = request.POST.get("active") == "1"
+            if active != user.is_active:
+                account_active(user=user, active=active, actor=signed_in(request))
     except ValidationError as error:
         told = {"rows": account_rows(), "problems": error.messages}
         return render(request, "frontend/accounts.html", told, status=400)

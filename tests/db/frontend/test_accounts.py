@@ -161,6 +161,8 @@ def test_admins_neither_lock_themselves_out_nor_rise_above_a_superuser() -> None
     client = signed_in(anna)
     assert client.post(f"/accounts/{anna.pk}/", {"roles": ["operator"], "active": "1"}).status_code == 400
     assert client.post(f"/accounts/{anna.pk}/", {"roles": ["admin"]}).status_code == 400
+    assert client.post(f"/accounts/{anna.pk}/", {"roles": ["admin", "operator"]}).status_code == 400
+    assert [group.name for group in anna.groups.all()] == ["admin"], "all of a change or nothing"
     assert client.post(f"/accounts/{root.pk}/", {"roles": []}).status_code == 400
     assert User.objects.get(pk=anna.pk).has_perm("auth.change_user")
     assert User.objects.get(pk=root.pk).is_active
