@@ -110,29 +110,35 @@ def _answers(trace: Trace) -> dict[int, Answer]:
     key = f"trace-answers-{trace.pk}-{trace.event_count}"
     known: dict[int, Answer] | None = cache.get(key)
     if known is None:
-        known = _found(trace)
-        cache.set(key, known, 24 * 3600 if trace.state == TraceState.SEALED else 60)
+        known, whole = _found(trace)
+        cache.set(key, known, 24 * 3600 if whole and trace.state == TraceState.SEALED else 60)
     return known
 
 
-def _found(trace: Trace) -> dict[int, Answer]:
+def _found(trace: Trace) -> tuple[dict[int, Answer], bool]:
+    """And whether the trace was looked through to its end."""
     found: dict[int, Answer] = {}
+    whole = False
     deadline, after, more = time.monotonic() + SECONDS, 0, True
     while more and len(found) < MOST and time.monotonic() < deadline:
         try:
             hits = search(trace, "submission_id", [EventKind.TOOL_RESULT], after, 500)
+            texts = [
+                read_part(trace.folder / "bodies", hit.event.body_offset, min(hit.event.text_bytes, READ))
+                for hit in hits.hits
+            ]
         except (OSError, ValueError):
             break
-        for hit in hits.hits:
+        for hit, text in zip(hits.hits, texts, strict=True):
             event = hit.event
-            text = read_part(trace.folder / "bodies", event.body_offset, min(event.text_bytes, READ))
             number = NUMBER.search(text)
             if number is not None:
                 score = SCORE.search(text, number.start())
                 seq = event.call_seq or event.seq
                 found.setdefault(int(number[1]), Answer(seq, event.at, _score(score[1]) if score else None))
         more, after = hits.more and hits.through > after, hits.through
-    return found
+        whole = not more or len(found) >= MOST
+    return found, whole
 
 
 def _score(text: bytes) -> float | None:
