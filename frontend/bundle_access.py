@@ -1,11 +1,9 @@
 """Who sees and changes which bundle."""
 
-from collections.abc import Callable
-from typing import Any, ClassVar, Concatenate, ParamSpec, cast
+from typing import Any, ClassVar, cast
 
-from django.contrib.auth.decorators import login_required, permission_required
 from django.contrib.auth.models import User
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest
 from rest_framework.authentication import SessionAuthentication
 from rest_framework.exceptions import APIException
 from rest_framework.request import Request
@@ -14,10 +12,9 @@ from benchmark.api.authentication import ApiTokenAuthentication
 from benchmark.models import TokenScope
 from bundles.models import Bundle
 from bundles.models.bundle import MODERATE
+from frontend.access import with_permission
 
 UPLOAD = "bundles.add_upload"
-P = ParamSpec("P")
-View = Callable[Concatenate[HttpRequest, P], HttpResponse]
 
 
 class Refusal(Exception):
@@ -51,19 +48,11 @@ def person_of(request: HttpRequest) -> User:
     return person
 
 
-def moderators_only(view: "View[P]") -> "View[P]":
-    """Strangers are asked to sign in; people without the permission get 403."""
-    return login_required(permission_required(MODERATE, raise_exception=True)(view))
+moderators_only = with_permission(MODERATE)
 
 
 def may_moderate(request: HttpRequest) -> bool:
     return bool(request.user.has_perm(MODERATE))
-
-
-def signed_in(request: HttpRequest) -> User:
-    """Behind `login_required`."""
-    assert isinstance(request.user, User)
-    return request.user
 
 
 def bundle_seen(request: HttpRequest, slug: str) -> Bundle:

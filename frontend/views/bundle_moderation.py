@@ -11,7 +11,8 @@ from django.views.decorators.http import require_POST, require_safe
 
 from bundles.models import Appeal
 from bundles.services.appeals import appeal_decide
-from frontend.bundle_access import bundle_seen, moderators_only, signed_in
+from frontend.access import signed_in
+from frontend.bundle_access import bundle_seen, moderators_only
 from frontend.bundle_actions import ACTIONS
 from frontend.bundle_list import queue_of
 from frontend.bundle_similar import lines_of, sides_of

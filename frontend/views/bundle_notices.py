@@ -8,7 +8,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from bundles.models import Notification
 from bundles.services.notifications import notifications_read
-from frontend.bundle_access import signed_in
+from frontend.access import signed_in
 
 
 @login_required

@@ -14,7 +14,8 @@ from bundles.models import Bundle
 from bundles.services.appeals import appeal_open
 from bundles.services.moderation import bundle_state_terms
 from bundles.services.uploads import GB, SUFFIXES, quota_used, size_most
-from frontend.bundle_access import UPLOAD, bundle_own, bundle_seen, may_moderate, signed_in
+from frontend.access import signed_in
+from frontend.bundle_access import UPLOAD, bundle_own, bundle_seen, may_moderate
 from frontend.bundle_list import bundle_list_of
 from frontend.bundle_page import bundle_page
 from frontend.bundle_told import bundle_data
