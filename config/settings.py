@@ -273,7 +273,8 @@ LOGGING = logging_of(
     LOG_LEVEL,
     LOG_FORMAT,
     keys=[
-        *(JUDGE_KEY, SEARCH_KEY, ENDPOINT_KEY, env.text("S3_SECRET_KEY", "")),
+        *(JUDGE_KEY, SEARCH_KEY, ENDPOINT_KEY, SUGGESTER_KEY, env.text("S3_SECRET_KEY", "")),
+        *(HOST_TOKEN, METRICS_TOKEN, EMAIL_HOST_PASSWORD),
         *(each.key for each in PROVIDERS.values()),
     ],
 )

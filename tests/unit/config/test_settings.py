@@ -131,3 +131,13 @@ def test_commands_say_what_the_database_lacks(
     assert code == 1
     assert lines[-1].endswith(told)
     assert not any("Traceback" in line for line in lines)
+
+
+def test_every_key_of_the_deployment_is_masked_in_logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = ("JUDGE_KEY", "SEARCH_KEY", "ENDPOINT_KEY", "SUGGESTER_KEY", "S3_SECRET_KEY", "HOST_TOKEN", "METRICS_TOKEN")
+    told = {name: f"secret-of-{name}" for name in names}
+    mailed = {"EMAIL_URL": "smtp://user:secret-of-mail@host:587"}
+    for name, value in ({"DATA_DIR": str(tmp_path)} | told | mailed).items():
+        monkeypatch.setenv(f"AGENT2_{name}", value)
+    loaded = runpy.run_path(str(ROOT / "config" / "settings.py"))
+    assert {*told.values(), "secret-of-mail"} <= set(loaded["LOGGING"]["filters"]["secrets"]["keys"])
