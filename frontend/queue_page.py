@@ -212,6 +212,8 @@ def _graders() -> Iterable[Busy]:
     for evaluation in running.order_by("worker", "id"):
         waiting = [row for row in evaluation.submissions.all() if row.state == SubmissionState.GRADING]
         told = f"grades #{waiting[0].number}" if waiting else f"grades the base model {evaluation.base_model}"
+        if evaluation.repeat:
+            told = f"grades once more, time {evaluation.repeat + 1}"
         yield Busy(
             worker=evaluation.worker,
             doing=told,

@@ -13,6 +13,7 @@ urlpatterns = [
     path("integrity/", run_tabs.run_integrity, name="run-integrity"),
     path("configuration/", run_tabs.run_configuration, name="run-configuration"),
     path("submissions/<int:number>/records/", run_tabs.run_records, name="run-records"),
+    path("submissions/<int:number>/again/", run_tabs.run_repeat, name="run-repeat"),
     path("cite.bib", run_files.run_bibtex, name="run-bibtex"),
     re_path(
         r"^trace/(?P<key>[0-9a-f]{32})/whole\.(?P<form>jsonl|atif\.json|log)$",

@@ -127,6 +127,7 @@ def _queue(submission: Submission, report: IntakeReport) -> None:
             base_digest=run.base_digest,
             protocol=protocol_in_force(task_get(run.task)),
             engine=engine_in_force(),
+            repeat=0,
             defaults={"task": run.task, "base_model": run.base_model, "state": EvaluationState.QUEUED},
         )
         evaluation_revive(evaluation)

@@ -31,7 +31,7 @@ def run_regrades_note(run: Run) -> int:
 
 
 def _done() -> EvaluationQuerySet:
-    return Evaluation.objects.filter(state=EvaluationState.DONE, verdict__score__isnull=False)
+    return Evaluation.objects.filter(state=EvaluationState.DONE, verdict__score__isnull=False, repeat=0)
 
 
 def _noted(claims: Iterable[Submission]) -> int:

@@ -21,6 +21,11 @@ class EvaluationQuerySet(models.QuerySet["Evaluation"]):
     def stale(self, age_s: float) -> Self:
         return self.filter(state=EvaluationState.RUNNING, heartbeat_at__lt=timezone.now() - timedelta(seconds=age_s))
 
+    def repeats_of(self, first: "Evaluation") -> Self:
+        """Further evaluations of the same files under the same protocol and engine, in order."""
+        same = ("digest", "base_digest", "protocol", "engine")
+        return self.filter(repeat__gt=0, **{name: getattr(first, name) for name in same}).order_by("repeat")
+
     def move(
         self, pk: int, *, before: EvaluationState, after: EvaluationState, held_under: str = "", **values: Any
     ) -> bool:
@@ -34,6 +39,9 @@ class EvaluationQuerySet(models.QuerySet["Evaluation"]):
 class Evaluation(models.Model):
     """The same files under the same protocol and engine are evaluated once, whoever submits them.
 
+    Unless an operator asks for it again, to see how far the score repeats (grading/services/repeating.py). The first
+    evaluation's verdict stays the one that counts.
+
     A baseline is the evaluation of a base model's own files (`digest` = the run's `base_digest`).
     """
 
@@ -44,6 +52,8 @@ class Evaluation(models.Model):
     digest = models.CharField(max_length=64)
     base_model = models.CharField(max_length=256)
     base_digest = models.CharField(max_length=64)
+    repeat = models.PositiveSmallIntegerField(default=0)
+    """0: the first, which submissions wait for; from 1 on it was asked for once more."""
     state = models.CharField(max_length=16, choices=EvaluationState.choices, default=EvaluationState.QUEUED)
     attempts = models.PositiveIntegerField(default=0)
     worker = models.CharField(max_length=128, blank=True)
@@ -69,7 +79,9 @@ class Evaluation(models.Model):
             ),
         )
         constraints = (
-            models.UniqueConstraint(fields=("digest", "base_digest", "protocol", "engine"), name="evaluation_once"),
+            models.UniqueConstraint(
+                fields=("digest", "base_digest", "protocol", "engine", "repeat"), name="evaluation_once"
+            ),
         )
 
     def __str__(self) -> str:

@@ -29,6 +29,7 @@ def _request(run: Run, task: str, digest: str) -> None:
         base_digest=digest,
         protocol=protocol_of(run, task),
         engine=engine_in_force(),
+        repeat=0,
         defaults={"task": task, "base_model": run.base_model},
     )
     Evaluation.objects.move(

@@ -81,6 +81,8 @@ class Claim:
         if time.monotonic() - self.asked_at < BEAT_EVERY_S:
             return True
         self.asked_at = time.monotonic()
+        if self.evaluation.repeat:
+            return True
         rows = self.evaluation.submissions
         wanted = rows.pending() | rows.filter(intake__regrade=REGRADE)
         return wanted.exists() or Baseline.objects.filter(_awaited(), evaluation=self.evaluation).exists()
@@ -96,7 +98,7 @@ def _watchers(evaluation: Evaluation) -> Iterator[tuple[int, int | None]]:
 
 def work_waits() -> bool:
     """Whether something could be claimed now."""
-    return bool(_baselines() or _submissions() or _regrades())
+    return bool(_baselines() or _submissions() or _unattended())
 
 
 def _awaited() -> Q:
@@ -111,11 +113,14 @@ def _baselines() -> list[int]:
     return list(queued.filter(Exists(awaited)).order_by("id").values_list("pk", flat=True)[:5])
 
 
-def _regrades() -> list[int]:
-    """Evaluations of what was claimed to have been graded elsewhere; nobody waits for them."""
+def _unattended() -> list[int]:
+    """Evaluations that no run waits for: of what was claimed to have been graded elsewhere, and repeats of what lies on
+    this disk."""
     queued = Evaluation.objects.filter(state=EvaluationState.QUEUED)
-    wanted = Submission.objects.filter(evaluation=OuterRef("pk"), intake__regrade=REGRADE)
-    return list(queued.filter(Exists(wanted)).order_by("id").values_list("pk", flat=True)[:5])
+    claimed = Exists(Submission.objects.filter(evaluation=OuterRef("pk"), intake__regrade=REGRADE))
+    taken_here = Exists(Submission.objects.filter(digest=OuterRef("digest"), run__place=settings.PLACE))
+    again = Q(repeat__gt=0) & (Q(digest=F("base_digest")) | taken_here)
+    return list(queued.filter(claimed | again).order_by("id").values_list("pk", flat=True)[:5])
 
 
 def _submissions() -> list[int]:
@@ -154,7 +159,7 @@ def evaluation_claim(fresh: Submission | None = None) -> Claim | None:
             claim = _hold_after_all(evaluation)
         if claim is not None:
             return claim
-    held = (_hold(Evaluation.objects.get(pk=pk)) for pk in _regrades())
+    held = (_hold(Evaluation.objects.get(pk=pk)) for pk in _unattended())
     return next((claim for claim in held if claim is not None), None)
 
 

@@ -145,7 +145,7 @@ def _evaluation(submission: Submission, report: IntakeReport) -> Evaluation:
     Evaluation.objects.bulk_create(
         [evaluation],
         update_conflicts=True,
-        unique_fields=["digest", "base_digest", "protocol", "engine"],
+        unique_fields=["digest", "base_digest", "protocol", "engine", "repeat"],
         update_fields=["task"],
     )
     return evaluation

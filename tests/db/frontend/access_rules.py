@@ -129,6 +129,7 @@ PAGES: Mapping[str, Access] = {
     f"{RUN}curve/": Access(shown),
     f"{RUN}submissions/": Access(shown),
     f"{SUBMISSION}<int:number>/records/": Access(shown),
+    f"{SUBMISSION}<int:number>/again/": Access(nobody, needs_shown("operator")),
     f"{RUN}routes/": Access(shown),
     f"{RUN}artifacts/": Access(shown),
     f"{RUN}integrity/": Access(shown),
