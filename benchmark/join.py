@@ -35,12 +35,18 @@ def joined(url: str, token: str) -> dict[str, str]:
 
 
 def written(folder: Path, settings: dict[str, str]) -> Path:
-    """The file, one NAME=value a line."""
+    """The file, one NAME='value' a line: a shell and Docker Compose alike take what is quoted so as it is.
+
+    Raises: SystemExit: a value cannot be written so.
+    """
+    for name, value in settings.items():
+        if set(value) & set("'\r\n"):
+            raise SystemExit(f"{name} holds a single quote or a line's end; choose another value on the web server.")
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "worker.env"
     path.unlink(missing_ok=True)
     with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
-        file.writelines(f"{name}={value}\n" for name, value in sorted(settings.items()))
+        file.writelines(f"{name}='{value}'\n" for name, value in sorted(settings.items()))
     return path
 
 
@@ -51,8 +57,8 @@ def main() -> int:
     parser.add_argument("--data", type=Path, default=Path(os.environ.get("AGENT2_DATA_DIR", "/srv/agent2")))
     parser.add_argument("--start", action="store_true", help="become the worker")
     given = parser.parse_args()
-    settings = joined(given.url, given.token) | {"AGENT2_DATA_DIR": str(given.data)}
-    path = written(given.data, settings)
+    settings = joined(given.url, given.token) | {"AGENT2_DATA_DIR": str(given.data.absolute())}
+    path = written(given.data.absolute(), settings)
     print(f"{settings['AGENT2_PLACE']} has joined; its settings: {path}")  # noqa: T201
     if given.start:
         command = [sys.executable, "manage.py", "worker", "--queues", settings["AGENT2_QUEUES"]]

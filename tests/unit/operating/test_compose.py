@@ -10,9 +10,13 @@ from typing import Any
 import pytest
 import yaml
 
+from benchmark.join import written
+
 ROOT = Path(__file__).resolve().parents[3]
 FILES = ("docker-compose.yml", "docker-compose.host.yml")
 OVERLAYS = ("docker-compose.gpu.yml", "docker-compose.host-gpu.yml")
+HARD = "a $HOME&(b) #c`!*="
+"""A secret key with what a shell or compose might take for its own."""
 ONE_SHOT = {"prepare", "migrate", "sandbox"}
 OURS = {"web", "migrate", "beat", "worker-default", "worker-agents", "worker-grading", "worker"}
 COMPOSE_ONLY = {
@@ -89,7 +93,7 @@ def composed(tmp_path: Path, *files: str, **settings: str) -> dict[str, Any]:
     given |= {"AGENT2_ENV_FILE": str(tmp_path / ".env"), "AGENT2_DATA_DIR": str(tmp_path)}
     lines = "".join(f"{name}={value}\n" for name, value in given.items())
     (tmp_path / ".env").write_text(example + lines)
-    (tmp_path / "worker.env").write_text("AGENT2_PLACE=gpu-1\n")
+    written(tmp_path, {"AGENT2_PLACE": "gpu-1", "AGENT2_SECRET_KEY": HARD})
     command = ["docker", "compose", "--project-directory", str(ROOT), "--env-file", str(tmp_path / ".env")]
     clean = {name: value for name, value in os.environ.items() if not name.startswith("AGENT2_")}
     done = subprocess.run(
@@ -126,6 +130,8 @@ def test_gpus_go_to_those_who_lend_them(tmp_path: Path) -> None:
 def test_a_host_asks_for_gpus_where_it_has_some(tmp_path: Path) -> None:
     plain = composed(tmp_path, "docker-compose.host.yml")["worker"]
     assert (gpus(plain), plain["environment"].get("AGENT2_GPUS")) == ([], None)
-    assert plain["environment"]["AGENT2_PLACE"] == "gpu-1"
+    # What compose prints can be read by it again, so it doubles dollars.
+    told = plain["environment"]["AGENT2_SECRET_KEY"].replace("$$", "$")
+    assert (plain["environment"]["AGENT2_PLACE"], told) == ("gpu-1", HARD)
     lent = composed(tmp_path, "docker-compose.host.yml", "docker-compose.host-gpu.yml", AGENT2_GPUS="0,1")["worker"]
     assert (len(gpus(lent)), lent["environment"]["AGENT2_GPUS"]) == (1, "0,1")
