@@ -134,7 +134,7 @@ def test_commands_say_what_the_database_lacks(
 
 
 def test_every_key_of_the_deployment_is_masked_in_logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    names = ("JUDGE_KEY", "SEARCH_KEY", "ENDPOINT_KEY", "SUGGESTER_KEY", "S3_SECRET_KEY", "HOST_TOKEN", "METRICS_TOKEN")
+    names = ("JUDGE_KEY", "SEARCH_KEY", "ENDPOINT_KEY", "SUGGESTER_KEY", "HOST_TOKEN", "METRICS_TOKEN")
     told = {name: f"secret-of-{name}" for name in names}
     mailed = {"EMAIL_URL": "smtp://user:secret-of-mail@host:587"}
     for name, value in ({"DATA_DIR": str(tmp_path)} | told | mailed).items():
