@@ -41,7 +41,8 @@ def docker(*args: str, **given: Any) -> str:
     """What the engine's client prints. Raises: AssertionError: it fails."""
     done = subprocess.run(["docker", *args], capture_output=True, text=True, check=False, env=environment(), **given)
     assert done.returncode == 0, f"docker {' '.join(args)}\n{done.stdout[-4000:]}{done.stderr[-4000:]}"
-    return done.stdout
+    told: str = done.stdout
+    return told
 
 
 def stand_ins() -> dict[str, str]:
@@ -71,6 +72,8 @@ class Stack:
     sandbox: Mapping[str, str] = field(default_factory=dict)
     http_port: int = field(default_factory=free_port)
     https_port: int = field(default_factory=free_port)
+    listen: str = "127.0.0.1"
+    """The address at which this machine offers the stack's ports; any other one offers the services' as well."""
     words: Mapping[str, str] = field(default_factory=lambda: {n: secrets.token_hex(16) for n in ("key", "db", "redis")})
     client: httpx.Client = field(init=False)
 
@@ -104,8 +107,8 @@ class Stack:
             "AGENT2_DATA_DIR": str(self.data),
             "AGENT2_ENV_FILE": str(self.folder / ".env"),
             "DOCKER_GID": str(Path("/var/run/docker.sock").stat().st_gid),
-            "HTTP_PORT": f"127.0.0.1:{self.http_port}",
-            "HTTPS_PORT": f"127.0.0.1:{self.https_port}",
+            "HTTP_PORT": f"{self.listen}:{self.http_port}",
+            "HTTPS_PORT": f"{self.listen}:{self.https_port}",
         }
 
     def write(self) -> None:
@@ -120,6 +123,9 @@ class Stack:
             "AGENT2_API_PER_MINUTE_ANONYMOUS": "0",
             **self.sandbox,
         }
+        if self.listen != "127.0.0.1":
+            own["AGENT2_HOSTS_DATABASE_URL"] = f"postgresql://agent2:{self.words['db']}@{self.listen}:5432/agent2"
+            own["AGENT2_HOSTS_REDIS_URL"] = f"redis://:{self.words['redis']}@{self.listen}:6379/0"
         lines = (f"{name}={value}\n" for name, value in {**self.interpolated(), **own}.items())
         (self.folder / ".env").write_text("".join(lines))
         seen = [f"{path}:{path}:ro" for path in self.sandbox.get("AGENT2_SANDBOX_READ_ONLY", "").split(",") if path]
@@ -127,8 +133,13 @@ class Stack:
             "environment": {"AGENT2_WORKER_URL": f"https://{SITE}", "SSL_CERT_FILE": str(self.root)},
             "volumes": seen,
         }
-        more = {f"worker-{name}": worker for name in ("default", "agents", "grading")}
+        more: dict[str, Any] = {f"worker-{name}": worker for name in ("default", "agents", "grading")}
         proxy = {"networks": {"default": {"aliases": [SITE]}}}
+        if self.listen != "127.0.0.1":
+            more |= {
+                "postgres": {"ports": [f"{self.listen}:5432:5432"]},
+                "redis": {"ports": [f"{self.listen}:6379:6379"]},
+            }
         (self.folder / "more.yml").write_text(yaml.safe_dump({"services": {"proxy": proxy, **more}}))
         shutil.copytree(AGENTS, agents, dirs_exist_ok=True)
 
@@ -194,7 +205,7 @@ class Stack:
     def get(self, path: str, **headers: str) -> httpx.Response:
         """Through the proxy, by the site's name."""
         return self.client.get(
-            f"https://127.0.0.1:{self.https_port}{path}",
+            f"https://{self.listen}:{self.https_port}{path}",
             headers={"Host": self.host, **headers},
             extensions={"sni_hostname": SITE},
         )

@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 from websockets.asyncio.client import connect
 from websockets.exceptions import WebSocketException
+from websockets.typing import Origin
 
 from tests.support.checkpoint import small_checkpoint
 from tests.support.compose import ENDS, SITE, Stack, docker, stand_ins
@@ -70,7 +71,7 @@ class Watcher(threading.Thread):
                     ssl=trusted,
                     host="127.0.0.1",
                     port=self.stack.https_port,
-                    origin=f"https://{self.stack.host}",
+                    origin=Origin(f"https://{self.stack.host}"),
                 ) as channel:
                     self.connections += 1
                     await channel.send(json.dumps({"after": self.seqs[-1] if self.seqs else 0}))
