@@ -28,6 +28,8 @@ WEAK = frozenset({"r", "temperature", "batch_size", "max_length", "beta"})
 """Names that mean other things elsewhere: taken from calls of these alone."""
 CALLS = re.compile(r"(Config|Arguments|Args|LoraConfig|Trainer)$")
 CHARS_MOST = 200_000
+NUMBER_MOST = 1e12
+"""Larger numbers, infinity among them, are no setting."""
 NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 WORDS = "|".join(sorted(SETTING_OF, key=len, reverse=True))
 OPTION = re.compile(rf"(?<![\w-])--?({WORDS.replace('_', '[_-]')})[= ]\s*({NUMBER})(?![\w.])")
@@ -44,7 +46,8 @@ def settings_in(path: str, text: str) -> dict[str, frozenset[float]]:
     elif path.endswith((".sh", ".bash", ".yaml", ".yml", ".json", ".toml")):
         pairs = [*OPTION.findall(text), *(KEY.findall(text) if not path.endswith((".sh", ".bash")) else [])]
         for name, number in pairs:
-            found[SETTING_OF[name.replace("-", "_")]].add(float(number))
+            if abs(float(number)) < NUMBER_MOST:
+                found[SETTING_OF[name.replace("-", "_")]].add(float(number))
     return {setting: frozenset(values) for setting, values in found.items()}
 
 
@@ -101,5 +104,5 @@ def _number(value: ast.expr | None) -> float | None:
         inner = _number(value.operand)
         return None if inner is None else -inner
     if isinstance(value, ast.Constant) and isinstance(value.value, int | float) and not isinstance(value.value, bool):
-        return float(value.value) if abs(value.value) < 1e12 else None
+        return float(value.value) if abs(value.value) < NUMBER_MOST else None
     return None

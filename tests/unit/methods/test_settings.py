@@ -20,6 +20,7 @@ from traces.methods.settings import settings_in, settings_of
             "learning rate": {1e-5}, "epochs": {2.0}, "LoRA rank": {8.0}}),
         ("a.yaml", "learning_rate: 3e-4 # high\nlora_r: 16\n", {"learning rate": {3e-4}, "LoRA rank": {16.0}}),
         ("a.json", '{"epochs": 4,\n"num_train_epochs": 4\n}', {"epochs": {4.0}}),
+        ("a.yaml", "learning_rate: 1e999\nepochs: -1e999\n", {}),
         ("a.txt", "learning_rate: 1", {}),
         ("a.py", "x=1\n" * 100_000, {}),
     ],
