@@ -11,6 +11,8 @@ from benchmark.masking import SHORTEST_SECRET, Masker, mask_text
 
 MASK = "•••"
 QUIET = ("celery.worker.strategy", "celery.app.trace", "celery.beat", "httpx", "uvicorn.access")
+SILENT = ("django.security.TooManyFieldsSent", "django.security.DisallowedHost", "django.security.RequestDataTooBig")
+"""Anybody can send these; the refusal is logged once more, in one line without a traceback."""
 CONTROLS = {code: f"\\x{code:02x}" for code in (*range(0x09), *range(0x0B, 0x20), *range(0x7F, 0xA0))}
 
 
@@ -23,7 +25,7 @@ def logging_of(level: str, form: str, *, keys: Sequence[str]) -> dict[str, Any]:
         "filters": {"secrets": {"()": "config.logs.RunSecrets", "keys": list(keys)}},
         "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": form, "filters": ["secrets"]}},
         "root": {"handlers": ["stderr"], "level": level},
-        "loggers": {name: {"level": "WARNING"} for name in QUIET},
+        "loggers": {name: {"level": "WARNING"} for name in QUIET} | {name: {"level": "CRITICAL"} for name in SILENT},
     }
 
 

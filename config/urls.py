@@ -5,6 +5,8 @@ from django.urls import include, path
 from frontend.views.hosts import join, record
 from frontend.views.metrics import health, metrics
 
+handler400 = "frontend.views.refused.bad_request"
+handler404 = "frontend.views.refused.not_found"
 urlpatterns = [
     path("healthz", health, name="health"),
     path("metrics", metrics, name="metrics"),

@@ -3,7 +3,7 @@
 import json
 import math
 from collections.abc import Mapping
-from typing import IO, Any
+from typing import IO, Any, NoReturn
 
 from django.conf import settings
 from rest_framework import status
@@ -19,7 +19,7 @@ class TooLarge(APIException):
 
 
 class StrictJSONParser(BaseParser):
-    """UTF-8 JSON. Raises: ParseError: anything else, however deep or odd; TooLarge."""
+    """UTF-8 JSON. Raises: ParseError: anything else, however deep or odd, halves of characters too; TooLarge."""
 
     media_type = "application/json"
 
@@ -31,17 +31,25 @@ class StrictJSONParser(BaseParser):
         if len(body) > most:
             raise TooLarge(f"A body may have at most {most} bytes.")
         try:
-            return json.loads(body.decode("utf-8"), parse_constant=_refused)
+            given = json.loads(body.decode("utf-8"), parse_constant=_refused, parse_float=_finite)
+            json.dumps(given, ensure_ascii=False).encode()
         except (ValueError, RecursionError) as error:
             raise ParseError(f"This is not JSON: {type(error).__name__}.") from None
+        return given
 
 
-def _refused(name: str) -> Any:
+def _refused(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON")
 
 
+def _finite(text: str) -> float:
+    """A number that floats cannot hold would come back as infinity."""
+    value = float(text)
+    return value if math.isfinite(value) else _refused(text)
+
+
 class FiniteJSONRenderer(JSONRenderer):
-    """A number that is not finite is null, as what is not scored."""
+    """A number that is not finite is null, as what is not scored; half a character is a question mark."""
 
     def render(
         self, data: Any, accepted_media_type: str | None = None, renderer_context: Mapping[str, Any] | None = None
@@ -53,9 +61,11 @@ class FiniteJSONRenderer(JSONRenderer):
 
 
 def finite(value: Any) -> Any:
-    """The same with None in place of NaN and infinities."""
+    """The same with None in place of NaN and infinities, and text that UTF-8 has."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode()
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, Mapping):
-        return {key: finite(each) for key, each in value.items()}
+        return {finite(key): finite(each) for key, each in value.items()}
     return [finite(each) for each in value] if isinstance(value, list | tuple) else value

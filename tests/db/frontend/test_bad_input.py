@@ -69,6 +69,33 @@ def test_ten_thousand_filters_are_refused(world: World, path: str) -> None:
     for query in (MANY, *(["agent=x&" * 999] if path != "/compare" else [])):
         answer = world.client("admin").get(f"{path}?{query}")
         assert answer.status_code == 400
+        assert query != MANY or b"more than 1,000 parameters" in answer.content
+
+
+@pytest.mark.parametrize(("path", "kind"), [("/", "text/plain; charset=utf-8"), ("/api/v1/runs/", "application/json")])
+def test_a_host_that_is_not_ours_is_told_so(db: None, path: str, kind: str) -> None:
+    answer = Client().get(path, headers={"host": "evil.example"})
+    assert answer.status_code == 400
+    assert answer["Content-Type"] == kind
+    assert b"AGENT2_ALLOWED_HOSTS" in answer.content
+
+
+BODIES = (b'{"run": "\\ud800", "agent": "\\udfff"}', b'{"\\ud800": 1}', b'{"budget_s": 1e400}', b"\xff", b"[" * 100_000)
+
+
+@pytest.mark.parametrize("path", ["annotations/", "runs/", "annotations/submit"])
+def test_a_body_that_no_text_can_hold_is_refused(world: World, path: str) -> None:
+    for body in BODIES:
+        answer = world.client("admin").post(f"/api/v1/{path}", body, content_type="application/json")
+        assert answer.status_code == 400, body[:40]
+
+
+@pytest.mark.parametrize("path", ["/nothing/here/", "/login/"])
+def test_a_form_without_a_boundary(world: World, path: str) -> None:
+    client = Client(enforce_csrf_checks=True)
+    client.get("/login/")
+    answer = client.post(path, b"x", content_type="multipart/form-data", headers={"x-csrftoken": "a" * 32})
+    assert 400 <= answer.status_code < 500
 
 
 @pytest.mark.parametrize(
