@@ -1,6 +1,11 @@
 """Grading on a GPU: complete tasks on one vLLM engine, many episodes at once against one at a time, twice the same.
 
     python -m perf.bench_gpu --data FOLDER --checkpoint FOLDER --out RESULTS.JSONL [--tasks alfworld ...]
+    python -m perf.bench_gpu --data FOLDER --checkpoint FOLDER --out RESULTS.JSONL --in-turn --small FOLDER
+
+The second form makes the measurements of perf/rollouts/in_turn.py one after the other, each with an engine of its own,
+within --seconds: webshop's ratio and complete gsm8k; alfworld twice without and with vLLM's batch-invariant mode, and
+what the mode costs; a small real checkpoint (--small) through `python -m grading.runner`. The first form:
 
 FOLDER of --data holds a folder of source files for each task. The engine starts once; its prefix cache is emptied
 between measurements. What is measured, and written as one JSON line each:
@@ -11,8 +16,8 @@ between measurements. What is measured, and written as one JSON line each:
 - gsm8k: vLLM's own `generate` on the list of prompts, then the runner's loop with as many in flight as it has on a
   GPU, the checkpoint's own words.
 
-`python -m perf.rollouts.random_checkpoint FOLDER TOKENIZER` makes a checkpoint of 7B shape. VLLM_BATCH_INVARIANT=1 in
-the environment measures that mode.
+`python -m perf.rollouts.random_checkpoint FOLDER TOKENIZER` makes a checkpoint of 7B shape. --batch-invariant measures
+vLLM's batch-invariant mode.
 """
 
 import argparse
@@ -29,11 +34,22 @@ from grading.runner.engines.protocol import Engine
 from grading.runner.engines.starting import GPU_EPISODES
 from grading.runner.prompts import PromptEncoder
 from perf.rollouts.gpu import Timed, Watch
-from perf.rollouts.measuring import Asked, counts, engine_alone, episodes, every_nth, played, started, vllm_of
+from perf.rollouts.in_turn import Place, in_turn
+from perf.rollouts.measuring import (
+    Asked,
+    counts,
+    engine_alone,
+    episodes,
+    every_nth,
+    played,
+    read_since,
+    read_tokens,
+    started,
+    vllm_of,
+)
 from perf.rollouts.tasks import lay_out
 
 INTERACTIVE = ("alfworld", "webshop", "deepsearchqa")
-REPEATED = ("alfworld", "gsm8k")
 Started = tuple[Engine, PromptEncoder]
 
 
@@ -55,6 +71,12 @@ class Options:
     problem_tokens: int
     at_a_time: int
     repeats: int
+    repeated: list[str]
+    shop_steps: int
+    batch_invariant: bool
+    in_turn: bool
+    small: Path | None
+    seconds: float
 
 
 def options() -> Options:
@@ -66,12 +88,18 @@ def options() -> Options:
     parser.add_argument("--tasks", nargs="+", choices=[*INTERACTIVE, "gsm8k"], default=["gsm8k", *INTERACTIVE])
     parser.add_argument("--episodes", type=int, default=134)
     parser.add_argument("--alone", type=int, default=8, help="episodes played one at a time too; 0 for none")
-    parser.add_argument("--steps", type=int, default=50, help="of an episode at most; webshop's are a sixth")
+    parser.add_argument("--steps", type=int, default=50, help="of an episode of alfworld at most")
+    parser.add_argument("--shop-steps", type=int, default=12, help="of a visit to webshop at most")
     parser.add_argument("--tokens", type=int, default=16, help="of an action at most")
     parser.add_argument("--problems", type=int, default=1319, help="of gsm8k")
     parser.add_argument("--problem-tokens", type=int, default=512)
     parser.add_argument("--at-a-time", type=int, default=134)
     parser.add_argument("--repeats", type=int, default=2)
+    parser.add_argument("--repeated", nargs="+", choices=[*INTERACTIVE, "gsm8k"], default=["alfworld", "gsm8k"])
+    parser.add_argument("--batch-invariant", action="store_true")
+    parser.add_argument("--in-turn", action="store_true")
+    parser.add_argument("--small", type=Path, help="a small real checkpoint, for --in-turn")
+    parser.add_argument("--seconds", type=float, default=570, help="for --in-turn")
     return Options(**vars(parser.parse_args()))
 
 
@@ -95,11 +123,12 @@ class Bench:
             engine="vllm",
             items=chosen.problems if problems else chosen.episodes,
             at_a_time=max(chosen.at_a_time, GPU_EPISODES) if problems else chosen.at_a_time,
-            steps=chosen.steps // 6 if task == "webshop" else chosen.steps,
+            steps=chosen.shop_steps if task == "webshop" else chosen.steps,
             tokens=chosen.problem_tokens if problems else chosen.tokens,
             own_words=problems,
             device=chosen.device,
             dtype=chosen.dtype,
+            batch_invariant=chosen.batch_invariant,
         )
         with episodes(asked) as (evaluator, items):
             self._measure(asked, evaluator, items)
@@ -113,7 +142,7 @@ class Bench:
             base = self._tell(asked.task, "engine", engine_alone(evaluator, items, engine, encoder), began)
         first: list[Record] = []
         together: dict[str, Any] = {}
-        for repeat in range(self._chosen.repeats if asked.task in REPEATED else 1):
+        for repeat in range(self._chosen.repeats if asked.task in self._chosen.repeated else 1):
             together, records = self._play(asked, evaluator, items, engine, encoder)
             first = first or records
             same = {"same_outputs": equal_share(first, records)} if repeat else {}
@@ -137,11 +166,12 @@ class Bench:
         self, asked: Asked, evaluator: Evaluator, items: Sequence[Item], engine: Engine, encoder: PromptEncoder
     ) -> tuple[dict[str, Any], list[Record]]:
         self._empty(engine)
-        timed = Timed(engine)
+        timed, before = Timed(engine), read_tokens(engine)
         seconds, records = played(evaluator, items, timed, encoder, asked.at_a_time)
         watched = self._watch.since(time.monotonic() - seconds)
         return {
             **counts(seconds, records),
+            **read_since(before, engine),
             "engine_seconds": timed.seconds,
             "engine_steps": timed.steps,
             **watched,
@@ -152,7 +182,8 @@ class Bench:
 
     def _tell(self, task: str, way: str, told: Mapping[str, Any], began: float | None = None) -> dict[str, Any]:
         watched = {} if began is None else self._watch.since(began)
-        line = {"task": task, "way": way, **told, **watched}
+        mode = {"batch_invariant": True} if self._chosen.batch_invariant else {}
+        line = {"task": task, "way": way, **mode, **told, **watched}
         line.pop("outputs", None)
         if "tokens" in line:
             seconds = line["seconds"]
@@ -185,6 +216,10 @@ def equal_share(one: Sequence[Record], other: Sequence[Record]) -> float:
 
 def main() -> None:
     chosen = options()
+    if chosen.in_turn:
+        place = Place(chosen.data, chosen.checkpoint, chosen.small, chosen.out, chosen.device, chosen.dtype)
+        in_turn(place, seconds=chosen.seconds)
+        return
     with tempfile.TemporaryDirectory() as name, Watch() as watch:
         bench = Bench(chosen, Path(name), watch)
         for task in chosen.tasks:

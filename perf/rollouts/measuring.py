@@ -53,6 +53,7 @@ class Asked:
     device: str = "cpu"
     dtype: str = "float32"
     moving_window: bool = False
+    batch_invariant: bool = False
 
 
 class Guided:
@@ -111,6 +112,7 @@ def started(asked: Asked, evaluator: Evaluator, item: Item) -> tuple[Engine, Pro
         batch_size=asked.at_a_time,
         device=asked.device,
         dtype=asked.dtype,
+        batch_invariant=asked.batch_invariant,
     )
     renderer = load_renderer(Path(asked.checkpoint))
     checkpoint = open_checkpoint(Path(asked.checkpoint), renderer)
