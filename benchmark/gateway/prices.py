@@ -1,5 +1,6 @@
 """What tokens cost. A model without a price has an unknown cost, never a free one."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -26,9 +27,14 @@ class Price:
     output: float
     cached: float
     written: float
+    above: float = math.inf
+    """A request that reads more tokens than that costs what `long` says."""
+    long: "Price | None" = None
 
     def cost(self, usage: Usage) -> float:
-        """US dollars."""
+        """US dollars of one request."""
+        if self.long is not None and usage.total - usage.output > self.above:
+            return self.long.cost(usage)
         parts = ("input", "output", "cached", "written")
         return float(sum(getattr(usage, part) * getattr(self, part) for part in parts) / PER)
 
@@ -57,7 +63,9 @@ def _read(path: Path) -> dict[str, Price]:
 
 def _price(path: Path, model: str, given: Any) -> Price:
     try:
+        long = given.get("long")
         read, said = float(given["input"]), float(given["output"])
-        return Price(read, said, float(given.get("cached", read)), float(given.get("written", read)))
+        parts = (read, said, float(given.get("cached", read)), float(given.get("written", read)))
+        return Price(*parts, above=float(long["above"]), long=_price(path, model, long)) if long else Price(*parts)
     except (KeyError, TypeError, ValueError, AttributeError):
         raise BadPrices(f"{path}: {model} needs `input` and `output`, dollars for a million tokens.") from None

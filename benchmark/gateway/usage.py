@@ -74,8 +74,10 @@ Reader = Callable[[Json, Usage | None], Usage | None]
 def _openai(usage: Any, asked: str, said: str) -> Usage | None:
     if not isinstance(usage, Mapping):
         return None
-    cached = _count(_within(usage, f"{asked}_details"), "cached_tokens")
-    return Usage(input=max(0, _count(usage, asked) - cached), cached=cached, output=_count(usage, said))
+    details = _within(usage, f"{asked}_details")
+    cached, written = _count(details, "cached_tokens"), _count(details, "cache_write_tokens")
+    anew = max(0, _count(usage, asked) - cached - written)
+    return Usage(input=anew, cached=cached, written=written, output=_count(usage, said))
 
 
 def _within(message: Json, key: str) -> Json:

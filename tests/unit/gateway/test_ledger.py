@@ -94,3 +94,25 @@ def test_odd_prices_are_refused_by_name(tmp_path: Path, text: str) -> None:
 )
 def test_what_a_refusal_means(status: int, text: str, kind: str) -> None:
     assert kind_of(status, text) == kind
+
+
+def test_shipped_prices_know_the_agents_drivers_and_none_is_free() -> None:
+    shipped = prices_read()
+    drivers = ("claude-opus-4-6", "claude-haiku-4-5-20251001", "gpt-5", "gpt-5.5", "gemini-2.5-pro")
+    assert all(price_of(driver, shipped) for driver in drivers)
+    assert all(min(price.input, price.output, price.cached, price.written) > 0 for price in shipped.values())
+    assert price_of("gpt-5.5-of-somebody", shipped) is None
+
+
+def test_a_long_request_has_its_own_price(tmp_path: Path) -> None:
+    path = tmp_path / "prices.yaml"
+    path.write_text(
+        "m: {input: 1, output: 10, cached: 0.1, long: {above: 200000, input: 2, output: 15, cached: 0.2}}\n"
+    )
+    price = prices_read(path)["m"]
+    assert price.cost(Usage(input=100_000, cached=100_000, output=1_000_000)) == pytest.approx(0.1 + 0.01 + 10)
+    assert price.cost(Usage(input=100_001, cached=100_000, output=0)) == pytest.approx(0.200002 + 0.02)
+    path = tmp_path / "bad.yaml"
+    path.write_text("m: {input: 1, output: 10, long: {above: 5}}\n")
+    with pytest.raises(BadPrices, match="m needs `input` and `output`"):
+        prices_read(path)

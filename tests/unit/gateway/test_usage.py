@@ -14,6 +14,8 @@ RESPONSES = {"input_tokens": 500, "input_tokens_details": {"cached_tokens": 384}
 CHAT = {"prompt_tokens": 500, "prompt_tokens_details": {"cached_tokens": 384}, "completion_tokens": 70}
 GEMINI = {"promptTokenCount": 90, "cachedContentTokenCount": 40, "candidatesTokenCount": 7, "thoughtsTokenCount": 5}
 
+WRITTEN = {"cached_tokens": 384, "cache_write_tokens": 100}
+
 
 def sse(*events: Any) -> bytes:
     return b"".join(b"data: " + (e if isinstance(e, bytes) else json.dumps(e).encode()) + b"\n\n" for e in events)
@@ -32,6 +34,8 @@ WHOLE = [
     (usage.responses, {"object": "response", "usage": RESPONSES}, Usage(116, 384, 0, 70)),
     (usage.chat, {"object": "chat.completion", "usage": CHAT}, Usage(116, 384, 0, 70)),
     (usage.gemini, {"candidates": [], "usageMetadata": GEMINI}, Usage(50, 40, 0, 12)),
+    (usage.responses, {"usage": RESPONSES | {"input_tokens_details": WRITTEN}}, Usage(16, 384, 100, 70)),
+    (usage.chat, {"usage": CHAT | {"prompt_tokens_details": WRITTEN}}, Usage(16, 384, 100, 70)),
 ]
 START = {"type": "message_start", "message": {"usage": {**ANTHROPIC, "output_tokens": 1}}}
 STREAMS = [
