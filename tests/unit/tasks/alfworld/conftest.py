@@ -4,7 +4,7 @@ import importlib.util
 import json
 import zipfile
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,8 @@ class RealGames:
     held_out: Path
     train: Path
     """Only the games that examples are made of."""
+    unsolvable: list[str] = field(default_factory=list)
+    """Of all splits, games that are not marked as solvable."""
 
 
 @pytest.fixture(scope="session")
@@ -40,6 +42,8 @@ def real_games(shared_data: Path, tmp_path_factory: pytest.TempPathFactory) -> R
     with zipfile.ZipFile(folder / evaluator.ARCHIVE, "w") as unseen, zipfile.ZipFile(found.train, "w") as train:
         for split, name, content in games_in(archive):
             found.names.setdefault(split, []).append(name)
+            if json.loads(content)["solvable"] is not True:
+                found.unsolvable.append(name)
             if split == "valid_unseen":
                 unseen.writestr(name + evaluator.FILE, content)
                 found.walkthroughs[name] = json.loads(content)["walkthrough"]

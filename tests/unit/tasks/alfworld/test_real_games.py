@@ -1,7 +1,9 @@
 """ALFWorld's own games, played in real processes through the task's code."""
 
+import json
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -46,6 +48,19 @@ def test_counts_and_types(real_games: RealGames) -> None:
         "look_at_obj": 18,
         "pick_two_obj": 17,
     }
+
+
+def test_every_game_is_solvable(real_games: RealGames) -> None:
+    assert real_games.unsolvable == []
+
+
+def test_the_references_examples_put_what_these_games_only_move(shared_data: Path) -> None:
+    """Why the examples here are our own: none of ReAct's prompts shows a command by which these games are won."""
+    prompts = json.loads((shared_data / "alfworld" / "react_prompts.json").read_text(encoding="utf-8"))
+    react = {name: text for name, text in prompts.items() if name.startswith("react_")}
+    assert len(react) == 18
+    assert not [name for name, text in prompts.items() if "> move " in text]
+    assert {name for name, text in react.items() if "> put " not in text} == {f"react_examine_{n}" for n in range(3)}
 
 
 def test_walkthrough_lengths(real_games: RealGames) -> None:

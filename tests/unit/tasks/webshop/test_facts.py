@@ -1,6 +1,7 @@
 """The numbers that the original environment gives, with scripted shoppers on the first 100 goals."""
 
 import json
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from statistics import fmean
@@ -9,8 +10,10 @@ import pytest
 
 from benchmark.tasks.contract import Item
 from benchmark.tasks.webshop.evaluator import WebShop
+from benchmark.tasks.webshop.sources import read_sources
 from benchmark.tasks.webshop.webshop_env import Goal, Session, Shop
 
+from .conftest import FolderSource
 from .playing import first_hit, play_all
 
 
@@ -65,6 +68,18 @@ def test_right_product_without_options(shop: Shop, goals: Sequence[Goal]) -> Non
 def test_oracle(shop: Shop, goals: Sequence[Goal]) -> None:
     rewards = [_reward(shop, goal, goal.asin, dict(goal.options)) for goal in goals]
     assert _summary(rewards) == (100, 97, 0.995)
+
+
+def test_how_many_goals_there_are(webshop_files: Path, goals: Sequence[Goal]) -> None:
+    """6,910 from 415 products, of which 100 are graded; people's own requests fall on 13 products only."""
+    listings, _ = read_sources(FolderSource(webshop_files))
+    asked = [listing for listing in listings if listing.request is not None]
+    of_each = [math.prod(len(values) for values in listing.options.values()) for listing in asked]
+    assert (len(listings), len(asked), sum(of_each)) == (1000, 415, 6910)
+    assert {goal.id for goal in goals} == {f"goal-{number:04d}" for number in range(100)}
+    human = json.loads((webshop_files / "items_human_ins.subset_of_1000.json").read_text(encoding="utf-8"))
+    assert len(human) == 13
+    assert human.keys() <= {listing.asin for listing in listings}
 
 
 def test_goals_equal_the_recorded_ones(goals: Sequence[Goal], shop: Shop, webshop_files: Path) -> None:
