@@ -22,6 +22,7 @@ try:
 except ImproperlyConfigured as error:
     sys.exit(str(error))
 
+from config.bodies import bounded  # noqa: E402
 from frontend.bundle_stream import StreamingHandler  # noqa: E402
 from frontend.routing import websocket_urlpatterns  # noqa: E402  (needs the application registry)
 
@@ -40,15 +41,16 @@ class AgentsHandler(ASGIHandler):
             settings.MIDDLEWARE = configured
 
 
-agents = AgentsHandler()
+pages = bounded(pages)
+agents = bounded(AgentsHandler())
 uploads = StreamingHandler()
 
 
 async def http(scope: Any, receive: Any, send: Any) -> None:
     """The grading API and the bytes of uploads have handlers of their own."""
     if scope["path"].startswith("/grading/"):
-        handler: ASGIHandler = agents
-    elif scope["path"].startswith("/bundles/upload/") and scope["method"] == "PATCH":
+        handler: Any = agents
+    elif scope["path"].startswith("/bundles/upload/") and scope["method"] in ("PATCH", "POST"):
         handler = uploads
     else:
         handler = pages
