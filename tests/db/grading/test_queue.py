@@ -1,5 +1,6 @@
 """The evaluation queue: one at a time within a run, fair between runs, faults never scored."""
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -126,6 +127,30 @@ def test_a_fault_of_ours_is_retried_and_never_scored(settings: Any, result: Any)
     assert row.verdict.score is None
     assert row.verdict.code.startswith("I_")
     assert evaluation_claim() is None
+
+
+@pytest.mark.parametrize(
+    ("told", "why"),
+    [
+        ({"n_scored": 9}, "Only 9 of 10 items were scored."),
+        ({"n_scored": 0, "n_expected": 0}, "Only 0 of 0 items were scored."),
+        ({"score": None}, "the score None, which is none"),
+        ({"score": float("nan")}, "the score nan, which is none"),
+        ({"score": float("inf")}, "the score inf, which is none"),
+        ({"score": 100.1}, "the score 100.1, which is none"),
+        ({"score": -0.1}, "the score -0.1, which is none"),
+    ],
+)
+def test_a_score_that_cannot_be_is_a_fault_of_ours(settings: Any, told: dict[str, Any], why: str) -> None:
+    settings.EVALUATION_ATTEMPTS = 1
+    row = queued(run_row(), "d1")
+    Scripted.result = replace(scored(50.0), **told)
+    evaluation_execute(claimed())
+    row.refresh_from_db()
+    assert (row.state, row.score) == (SubmissionState.ERRORED, None)
+    assert row.verdict is not None
+    assert row.verdict.code == "I_VERDICT"
+    assert why in row.verdict.message
 
 
 def test_a_fault_of_the_checkpoint_rejects_it_at_once() -> None:
