@@ -1,11 +1,13 @@
 """`python -m benchmark.alive`: whether the worker of this container still beats; for a health check."""
 
+import os
 import sys
 import time
 from pathlib import Path
 from tempfile import gettempdir
 
-BEAT = Path(gettempdir()) / "agent2-worker-alive"
+BEAT = Path(gettempdir()) / f"agent2-worker-alive-{os.getuid()}"
+"""Several people may have workers on one machine."""
 STALE_S = 60.0
 
 

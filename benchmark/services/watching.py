@@ -12,7 +12,7 @@ from benchmark.sandbox.contract import Exit, Running
 from benchmark.services.agent_log import LogFollower
 from benchmark.services.driving import LOOK_S, RunEnded, stop_if_asked
 from benchmark.services.events import event_record
-from benchmark.services.holding import Hold
+from benchmark.services.holding import STOPPING, Hold
 from benchmark.services.provider_access import run_spent_store
 from benchmark.services.pulse import database_patiently
 
@@ -20,6 +20,7 @@ GRACE_S = 60.0
 """For an agent whose provider's budget is used up, to end by itself."""
 AUTH_PATIENCE_S = 120.0
 """A key that was refused is not mended by asking again."""
+TERMINATED, TOGETHER_S = 128 + 15, 1.0
 RESUME_LEFT_S = 60.0
 """Not worth starting an agent for less."""
 
@@ -60,6 +61,9 @@ class Watch:
             self.follower.look_if_possible()
             self.account()
             if ended is not None:
+                if ended.code == TERMINATED and STOPPING.wait(TOGETHER_S):
+                    # Who ends a whole job, as `scancel` does, signals the worker and the agent alike.
+                    stop_if_asked(self.hold)
                 return SessionEnd(self._after_exit(ended), ended.code, time.monotonic() - began)
             stop_if_asked(self.hold)
             self._stop_if_starved()
