@@ -13,7 +13,17 @@ TOKENS: Any = {"allow_null": True, "min_value": 1, "max_value": TOKENS_MAX, "hel
 DOLLARS: Any = {"allow_null": True, "min_value": 0, "max_value": USD_MAX, "help_text": f"To its provider. {DEFAULT}"}
 
 
-class RunCreateSerializer(serializers.Serializer[Any]):
+class Known(serializers.Serializer[Any]):
+    """Refuses what it does not know: a misspelt budget would be no budget."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        if isinstance(data, dict) and (unknown := sorted(set(data) - set(self.fields))):
+            told = f"There is no such member; known are {', '.join(self.fields)}."
+            raise serializers.ValidationError({str(name)[:64]: [told] for name in unknown[:10]})
+        return super().to_internal_value(data)
+
+
+class RunCreateSerializer(Known):
     """What starts a run; `budget_s` in seconds."""
 
     agent = serializers.CharField(max_length=64)
@@ -36,7 +46,7 @@ class RunCreateSerializer(serializers.Serializer[Any]):
     )
 
 
-class RunAgainSerializer(serializers.Serializer[Any]):
+class RunAgainSerializer(Known):
     """What may differ from the run that is repeated."""
 
     driver = serializers.CharField(max_length=128, required=False)

@@ -72,7 +72,9 @@ class RunCancel(ApiView):
         """Ask for the end of a run; one that has ended or is being cancelled answers 409."""
         run = self.run(slug)
         if not run_stop(run=run, actor=self.person):
-            return Response({"detail": f"This run is {run.get_state_display()}."}, status=status.HTTP_409_CONFLICT)
+            run.refresh_from_db()
+            told = f"This run is {run.get_state_display()}." if run.terminal else "This run is being cancelled already."
+            return Response({"detail": told}, status=status.HTTP_409_CONFLICT)
         return Response(run_facts([run.pk])[0])
 
 

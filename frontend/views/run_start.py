@@ -1,5 +1,7 @@
 """Starting, repeating and cancelling runs; the cost is told before."""
 
+import secrets
+
 from django.contrib import messages
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse, QueryDict
@@ -8,6 +10,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from frontend.access import operator, operators_only, run_seen
 from frontend.forms import RunForm, form_like
+from frontend.once import first_time
 from frontend.starting import run_stop, runs_start
 
 
@@ -20,13 +23,16 @@ def run_new(request: HttpRequest) -> HttpResponse:
     form = RunForm(request.POST if request.method == "POST" else given)
     starts = request.method == "POST" and "check" not in request.POST
     if starts and form.is_valid():
+        if not first_time(f"run-form-{operator(request).pk}", request.POST.get("once", "")):
+            messages.info(request, "This form has been sent before: its runs wait for a worker, or have begun.")
+            return redirect("queue")
         try:
             count = form.cleaned_data["runs"]
             runs = runs_start(values=form.values(), count=count, actor=operator(request), like=like)
             return redirect("run", runs[0].slug) if len(runs) == 1 else _several(request, len(runs))
         except ValidationError as error:
             form.add_error(None, error)
-    context = {"form": form, "cost": form.cost(), "like": like}
+    context = {"form": form, "cost": form.cost(), "like": like, "once": secrets.token_urlsafe(12)}
     return render(request, "frontend/run_new.html", context, status=400 if form.errors and not like else 200)
 
 

@@ -135,3 +135,22 @@ def test_signing_in_leads_to_no_other_site(anonymous: Client) -> None:
     User.objects.create_user("ada", password="correct-horse-9")
     credentials = {"username": "ada", "password": "correct-horse-9", "next": "https://elsewhere.example/"}
     assert anonymous.post("/login/", credentials).headers["Location"] == "/"
+
+
+def test_a_form_that_is_sent_twice_starts_its_run_once(operator: Client) -> None:
+    page = operator.get("/runs/new").content.decode()
+    once = page.partition('name="once" value="')[2].partition('"')[0]
+    assert len(once) >= 12
+    answers = [operator.post("/runs/new", VALID | {"once": once}) for _ in range(2)]
+    assert [answer.status_code for answer in answers] == [302, 302]
+    assert answers[1].headers["Location"] == "/queue/"
+    assert Run.objects.count() == 1
+    assert once not in operator.get("/runs/new").content.decode()
+
+
+def test_the_api_refuses_what_it_does_not_know(operator: Client) -> None:
+    body = {"agent": "example", "task": "arithmetic", "base_model": "tiny", "budget_s": 60, "bugdet": 5}
+    answer = operator.post("/api/v1/runs/", body, content_type="application/json")
+    assert answer.status_code == 400
+    assert answer.json()["bugdet"][0].startswith("There is no such member; known are agent, task")
+    assert not Run.objects.exists()
