@@ -27,6 +27,8 @@ from tests.support.platform import AGENTS, ROOT, free_port
 
 SITE = "bench.test"
 VERSION = "test"
+LIMIT = "20"
+"""Held-out items that are graded: real ones, and fewer."""
 PYTHON = "agent2-test-python:latest"
 CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
 ENDS = ("finished", "failed", "cancelled", "timed_out")
@@ -121,6 +123,7 @@ class Stack:
             "AGENT2_DEVICE": "cpu",
             "AGENT2_AGENT_DIRS": str(agents),
             "AGENT2_API_PER_MINUTE_ANONYMOUS": "0",
+            "AGENT2_GRADING_LIMIT": LIMIT,
             **self.sandbox,
         }
         if self.listen != "127.0.0.1":
@@ -171,12 +174,12 @@ class Stack:
         lines = f"FROM {image}\nUSER root\nRUN mkdir -p {above} && chmod 755 {above}\nUSER agent2\n"
         docker("build", "-q", "-t", image, "-", input=lines)
 
-    def up(self) -> None:
-        """First the proxy, whose authority the workers are to trust."""
+    def up(self, *services: str) -> None:
+        """All services, or those with what they need. First the proxy, whose authority the workers are to trust."""
         try:
             self.compose("up", "-d", "--wait", "proxy")
             self.trust()
-            self.compose("up", "-d", "--wait")
+            self.compose("up", "-d", "--wait", *services)
         except AssertionError as error:
             raise AssertionError(f"{error}\n{self.compose('logs', '--tail', '40')[-8000:]}") from error
 

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from tests.support.checkpoint import small_checkpoint
-from tests.support.compose import ENDS, SITE, VERSION, Stack, stand_ins
+from tests.support.compose import ENDS, LIMIT, SITE, VERSION, Stack, stand_ins
 from tests.support.docker_image import IMAGE
 from tests.support.platform import AGENTS, ROOT
 from tests.support.second_engine import HERE, SecondEngine, second_engine
@@ -33,9 +33,8 @@ def stack(engine: SecondEngine) -> Iterator[Stack]:
     made.write()
     try:
         made.build()
-        made.up()
-        # Whatever runs, runs on the other machine.
-        made.compose("stop", "worker-agents", "worker-grading")
+        # No worker for agents or grading: whatever runs, runs on the other machine.
+        made.up("beat", "worker-default")
         engine.load(f"agent2-worker:{VERSION}", IMAGE)
         yield made
     finally:
@@ -89,7 +88,8 @@ def test_a_machine_joins_works_and_leaves(stack: Stack, engine: SecondEngine, tm
 
 def _compose(stack: Stack, engine: SecondEngine, folder: Path) -> list[str]:
     """As docs/operating.md starts a host, with what this one knows of the site's name and certificate."""
-    trust = {"SSL_CERT_FILE": f"{DATA}/root.crt", "AGENT2_AGENT_DIRS": f"{DATA}/{AGENTS.name}", **stack.sandbox}
+    trust = {"SSL_CERT_FILE": f"{DATA}/root.crt", "AGENT2_AGENT_DIRS": f"{DATA}/{AGENTS.name}"}
+    trust |= {"AGENT2_GRADING_LIMIT": LIMIT, **stack.sandbox}
     seen = [f"{path}:{path}:ro" for path in stack.sandbox["AGENT2_SANDBOX_READ_ONLY"].split(",")]
     worker = {"environment": trust, "extra_hosts": [f"{SITE}:{HERE}"], "volumes": seen}
     socket = f"{engine.folder}/docker.sock:/var/run/docker.sock"
