@@ -4,6 +4,16 @@
 # TASKS names the tasks whose own packages are put in: `all`, `none`, or ids such as "webshop alfworld".
 ARG PYTHON=python:3.11-slim-bookworm
 
+FROM ${PYTHON} AS tools
+# tmux: OpenHands' terminal.
+ARG TOOLS="bash build-essential ca-certificates curl git procps python3-dev tmux"
+RUN apt-get update \
+    && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends ${TOOLS} \
+    && rm -rf /var/lib/apt/lists/*
+RUN groupadd --gid 1000 agent \
+    && useradd --uid 1000 --gid 1000 --home-dir /home/agent --create-home --shell /bin/bash agent \
+    && mkdir -p /workspace /run/agent2
+
 FROM ${PYTHON} AS packages
 ARG REQUIREMENTS=requirements.txt
 ARG TASKS=all
@@ -27,14 +37,7 @@ RUN for file in ${REQUIREMENTS}; do set -- "$@" -r "$file"; done \
        done \
     && /opt/venv/bin/pip install "$@"
 
-FROM ${PYTHON}
-ARG TOOLS="bash build-essential ca-certificates curl git procps python3-dev"
-RUN apt-get update \
-    && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends ${TOOLS} \
-    && rm -rf /var/lib/apt/lists/*
-RUN groupadd --gid 1000 agent \
-    && useradd --uid 1000 --gid 1000 --home-dir /home/agent --create-home --shell /bin/bash agent \
-    && mkdir -p /workspace /run/agent2
+FROM tools
 COPY --from=packages /opt/venv /opt/venv
 ENV PATH=/opt/venv/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 USER agent

@@ -4,14 +4,14 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from benchmark.sandbox.docker import DockerSandbox
+from tests.support.docker_image import host_python_image
 from tests.support.platform import ROOT, Platform
 from tests.support.scripted_provider import Script, ScriptedProvider
 
@@ -35,13 +35,13 @@ class Clis:
 
 
 @contextmanager
-def running(data: Path, sandbox: str) -> Iterator[Clis]:
+def running(data: Path, sandbox: Mapping[str, str]) -> Iterator[Clis]:
     """A platform whose providers are all the one scripted one."""
     with ScriptedProvider(Script([])) as provider:
         (data / "prices.yaml").write_text(PRICES)
         extra = {f"AGENT2_{name.upper()}_URL": provider.url for name in KEYS}
         extra |= {f"AGENT2_{name.upper()}_KEY": key for name, key in KEYS.items()}
-        extra |= {"AGENT2_AGENT_TOOLS_DIR": str(TOOLS), "AGENT2_SANDBOX": sandbox}
+        extra |= {"AGENT2_AGENT_TOOLS_DIR": str(TOOLS), **sandbox}
         extra |= {"AGENT2_PROVIDER_PATIENCE_S": "15", "AGENT2_PRICES": str(data / "prices.yaml")}
         platform = Platform(data, extra)
         platform.start()
@@ -69,13 +69,12 @@ def beforehand(platform: Platform) -> Iterator[None]:
 def clis(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Clis]:
     if shutil.which("bwrap") is None:
         pytest.skip("bubblewrap is not installed")
-    with running(tmp_path_factory.mktemp("clis"), "bubblewrap") as made, beforehand(made.platform):
+    sandbox = {"AGENT2_SANDBOX": "bubblewrap"}
+    with running(tmp_path_factory.mktemp("clis"), sandbox) as made, beforehand(made.platform):
         yield made
 
 
 @pytest.fixture(scope="module")
 def clis_in_docker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Clis]:
-    if reason := DockerSandbox().unavailable():
-        pytest.skip(reason)
-    with running(tmp_path_factory.mktemp("docker"), "docker") as made:
+    with running(tmp_path_factory.mktemp("docker"), host_python_image(tools=True)) as made:
         yield made
