@@ -13,7 +13,7 @@ from grading.models import Baseline, Evaluation, EvaluationState, Submission
 
 def _evaluations() -> QuerySet[Evaluation]:
     """Their records stay on the host that graded, until it stores them."""
-    done = Evaluation.objects.filter(state=EvaluationState.DONE).exclude(verdict__records="")
+    done = Evaluation.objects.filter(state=EvaluationState.DONE).exclude(verdict__records_sha256="")
     here = {"evaluation": OuterRef("pk"), "run__place": settings.PLACE}
     graded_here = Exists(Submission.objects.filter(**here)) | Exists(Baseline.objects.filter(**here))
     return done.filter(graded_here).select_related("verdict")
