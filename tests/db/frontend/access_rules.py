@@ -135,7 +135,7 @@ PAGES: Mapping[str, Access] = {
     f"{RUN}integrity/": Access(shown),
     f"{RUN}configuration/": Access(shown),
     f"{RUN}cite.bib": Access(shown),
-    f"{RUN}^trace/(?P<key>[0-9a-f]{{32}})/whole\\.(?P<form>jsonl|atif\\.json)$": Access(shown),
+    f"{RUN}^trace/(?P<key>[0-9a-f]{{32}})/whole\\.(?P<form>jsonl|atif\\.json|log)$": Access(shown),
     f"{RUN}curve.json": Access(shown),
     f"{RUN}submissions.csv": Access(shown),
     f"{RUN}cancel/": Access(needs("operator"), needs_shown("operator")),
