@@ -31,6 +31,12 @@ LIMIT = "20"
 """Held-out items that are graded: real ones, and fewer."""
 PYTHON = "agent2-test-python:latest"
 CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
+BY_HAND = [
+    pytest.mark.skipif(
+        not os.environ.get("AGENT2_TEST_COMPOSE"),
+        reason="builds images and brings the whole stack up, which takes long on two cores: AGENT2_TEST_COMPOSE=1 does it",
+    )
+]
 ENDS = ("finished", "failed", "cancelled", "timed_out")
 
 

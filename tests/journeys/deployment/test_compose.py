@@ -22,9 +22,9 @@ from websockets.exceptions import WebSocketException
 from websockets.typing import Origin
 
 from tests.support.checkpoint import small_checkpoint
-from tests.support.compose import ENDS, SITE, Stack, docker, stand_ins
+from tests.support.compose import BY_HAND, ENDS, SITE, Stack, docker, stand_ins
 
-pytestmark = [pytest.mark.docker, pytest.mark.slow, pytest.mark.timeout(3000)]
+pytestmark = [*BY_HAND, pytest.mark.docker, pytest.mark.slow, pytest.mark.timeout(3000)]
 PATIENCE_S = 65
 """Longer than the minute after which most proxies give up on an answer."""
 
@@ -82,7 +82,7 @@ class Watcher(threading.Thread):
     def _take(self, told: dict[str, Any]) -> None:
         for event in told.get("events", ()):
             self.seqs.append(event["seq"])
-            if event["kind"] == "run_state":
+            if event["kind"] == "run.state":
                 self.states.append(event["data"]["state"])
 
 

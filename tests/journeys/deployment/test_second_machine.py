@@ -10,12 +10,12 @@ import pytest
 import yaml
 
 from tests.support.checkpoint import small_checkpoint
-from tests.support.compose import ENDS, LIMIT, SITE, VERSION, Stack, stand_ins
+from tests.support.compose import BY_HAND, ENDS, LIMIT, SITE, VERSION, Stack, stand_ins
 from tests.support.docker_image import IMAGE
 from tests.support.platform import AGENTS, ROOT
 from tests.support.second_engine import HERE, SecondEngine, second_engine
 
-pytestmark = [pytest.mark.docker, pytest.mark.slow, pytest.mark.timeout(3000)]
+pytestmark = [*BY_HAND, pytest.mark.docker, pytest.mark.slow, pytest.mark.timeout(3000)]
 DATA = "/srv/agent2"
 
 
