@@ -34,7 +34,7 @@ CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
 BY_HAND = [
     pytest.mark.skipif(
         not os.environ.get("AGENT2_TEST_COMPOSE"),
-        reason="builds images and brings the whole stack up, which takes long on two cores: AGENT2_TEST_COMPOSE=1 does it",
+        reason="builds images and brings up the stack, many minutes on two cores: AGENT2_TEST_COMPOSE=1 does it",
     )
 ]
 ENDS = ("finished", "failed", "cancelled", "timed_out")
