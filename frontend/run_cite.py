@@ -21,17 +21,19 @@ def _year(run: Run) -> int:
 def _title(page: RunPage) -> str:
     run = page.run
     driver = "" if run.driver in ("", "none") else f" with {run.driver}"
-    return f"{agent_title(run.agent)}{driver} on {run.task}, from {run.base_model}: run {run.slug}"
+    tasks = " and ".join(run.tasks)
+    return f"{agent_title(run.agent)}{driver} on {tasks}, from {run.base_model}: run {run.slug}"
 
 
 def _facts(page: RunPage) -> str:
     run = page.run
-    told = [f"protocol {run.protocol}", f"{run.get_mode_display()} mode", f"budget {run.budget_s / 3600:g} h"]
+    on = f" on {page.task}" if run.task_list else ""
+    told = [f"protocol {page.protocol}", f"{run.get_mode_display()} mode", f"budget {run.budget_s / 3600:g} h"]
     if page.score is not None:
         claimed = "" if run.origin == Origin.LOCAL else f", {run.trust or 'claimed'}"
-        told.append(f"best score {score(page.score)}{claimed}")
+        told.append(f"best score{on} {score(page.score)}{claimed}")
     if page.baseline is not None:
-        told.append(f"baseline {score(page.baseline)}")
+        told.append(f"baseline{on} {score(page.baseline)}")
     return ", ".join(told)
 
 

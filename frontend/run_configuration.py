@@ -34,13 +34,14 @@ def configuration_of(page: RunPage) -> Configuration:
 
 
 def _who(page: RunPage) -> Pairs:
-    run, task = page.run, tasks().get(page.run.task)
+    run, task = page.run, tasks().get(page.task)
     return [
         ("Agent", f"{run.agent} {run.agent_version}".strip()),
         ("Driver", run.driver),
         ("Base model", run.base_model),
         ("SHA-256 of the base model", run.base_digest),
         ("Tasks" if run.task_list else "Task", ", ".join(run.tasks)),
+        ("Shown task", page.task_title if run.task_list else ""),
         ("Level", task.level if task else ""),
         ("Mode", page.mode),
         ("Origin", str(run.get_origin_display())),
@@ -64,7 +65,7 @@ def _budget(page: RunPage) -> Pairs:
 
 def _grading(page: RunPage, verdict: Verdict | None) -> Pairs:
     return [
-        ("Protocol", page.run.protocol),
+        ("Protocol", page.protocol),
         ("Engine", page.evaluation.engine if page.evaluation else ""),
         ("Held-out items", str(verdict.n_expected) if verdict and verdict.n_expected else ""),
         ("Items scored", str(verdict.n_scored) if verdict and verdict.n_scored else ""),

@@ -72,9 +72,19 @@ class RunPage:
         return [(task, known[task].title if task in known else task) for task in self.run.tasks]
 
     @property
+    def task_title(self) -> str:
+        """Of the shown task."""
+        return dict(self.tasks).get(self.task, self.task)
+
+    @property
     def task_query(self) -> str:
-        """What a link adds to stay with the shown task of several; empty for a run with one."""
+        """What a link with a query adds to stay with the shown task of several; empty for a run with one."""
         return f"&task={quote(self.task, safe='')}" if self.run.task_list else ""
+
+    @property
+    def of_task(self) -> str:
+        """The same as the whole query."""
+        return f"?{self.task_query[1:]}" if self.run.task_list else ""
 
     @property
     def protocol(self) -> str:
@@ -87,7 +97,7 @@ class RunPage:
 
     @property
     def ranked(self) -> bool:
-        return protocol_is_ranked(self.run.protocol)
+        return protocol_is_ranked(self.protocol)
 
     @property
     def elsewhere(self) -> bool:
@@ -273,17 +283,14 @@ def run_page(run: Run, task: str = "") -> RunPage:
     """
     seq = run.event_seq
     shown = run_on_task(run, task)
-    submissions, standing = list(shown.submissions), shown.standing
-    verdict = shown.baseline.verdict if shown.baseline else None
-    known = standing.baseline if standing else None
     return RunPage(
         run=run,
         seq=seq,
-        points=points(submissions),
+        points=points(list(shown.submissions)),
         evaluation=shown.baseline,
         log=AgentLog.objects.filter(run=run).first(),
         last_event_at=RunEvent.objects.filter(run=run, seq=seq).values_list("at", flat=True).first(),
-        account=run_account(run, submissions=submissions, baseline=verdict.score if verdict else known),
-        standing=standing,
+        account=run_account(run, shown=shown),
+        standing=shown.standing,
         task=shown.task,
     )

@@ -1,6 +1,7 @@
 """The tabs of a run's page: each a page of its own."""
 
 from dataclasses import dataclass
+from urllib.parse import quote
 
 from django.urls import reverse
 
@@ -29,10 +30,11 @@ TABS = (
 )
 
 
-def tabs_of(run: Run, *, events: int | None = None, annotates: bool = False) -> list[Tab]:
-    """`annotates`: whether the reader labels runs, which ended runs alone can be."""
+def tabs_of(run: Run, *, events: int | None = None, annotates: bool = False, task: str = "") -> list[Tab]:
+    """`annotates`: whether the reader labels runs, which ended runs alone can be. `task`: of several, the shown one."""
+    query = f"?task={quote(task, safe='')}" if task and run.task_list else ""
     counts = {"run-submissions": run.submission_count or None, "trace": events}
-    found = [Tab(name, title, reverse(name, args=[run.slug]), counts.get(name)) for name, title in TABS]
+    found = [Tab(name, title, reverse(name, args=[run.slug]) + query, counts.get(name)) for name, title in TABS]
     if annotates and run.terminal:
-        found.append(Tab("run-annotate", "Annotate", reverse("run-annotate", args=[run.slug])))
+        found.append(Tab("run-annotate", "Annotate", reverse("run-annotate", args=[run.slug]) + query))
     return found

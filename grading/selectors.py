@@ -50,6 +50,12 @@ class OnTask:
     baseline: Evaluation | None
     standing: TaskStanding | None
 
+    @property
+    def score_of_baseline(self) -> float | None:
+        """As it was graded here, else as it is stated."""
+        verdict = self.baseline.verdict if self.baseline else None
+        return verdict.score if verdict else (self.standing.baseline if self.standing else None)
+
 
 def run_on_task(run: Run, task: str = "") -> OnTask:
     """The run's rows for `task` (default: its first; for a task that is not its own there are none). Three queries."""

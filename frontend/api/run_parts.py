@@ -118,6 +118,8 @@ def _higher(best: float | None, score: float | None) -> float | None:
 class RunMetrics(ApiView):
     """The run's metrics."""
 
+    parameters = (Parameter("task", "Of a multi run; its first by default."),)
+
     def version(self, **kwargs: Any) -> str | None:
         run = self.run(kwargs["slug"])
         told = tables_version(MethodLabel, CodeSnapshot)
@@ -126,7 +128,8 @@ class RunMetrics(ApiView):
     @extend_schema(operation_id="metrics_read", responses=dict[str, Any])
     def get(self, request: Request, slug: str) -> Response:
         """Benchmark-native and process metrics with their definitions, and the reference's metrics.json."""
-        return Response(run_account(self.run(slug)).metrics.as_data())
+        run = self.run(slug)
+        return Response(run_account(run, self.given.get("task", run.task)).metrics.as_data())
 
 
 class LabelSerializer(serializers.Serializer[Any]):

@@ -14,5 +14,10 @@ register = template.Library()
 def tabs_for(context: dict[str, Any], run: Run) -> list[Tab]:
     """With the number of events where the page knows it."""
     trace = getattr(context.get("page"), "trace", None)
-    user = context["request"].user
-    return tabs_of(run, events=trace.event_count if trace else None, annotates=user.has_perm("traces.annotate"))
+    user, asked = context["request"].user, context["request"].GET.get("task", "")
+    return tabs_of(
+        run,
+        events=trace.event_count if trace else None,
+        annotates=user.has_perm("traces.annotate"),
+        task=asked if asked in run.tasks else "",
+    )

@@ -2,16 +2,16 @@
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
-from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from frontend.access import may_operate, run_seen
+from frontend.access import may_operate
 from frontend.annotate_access import may_see_failures
 from frontend.bad_query import BadQuery, bad_queries_told
 from frontend.figures.curve import AXES, curve
 from frontend.run_csv import submissions_csv
-from frontend.run_page import RunPage, run_page
+from frontend.run_page import RunPage
 from frontend.run_submissions import listing
+from frontend.run_task import run_page_read
 
 PIECES = {"curve": "run-curve-tab", "submissions": "run-submissions"}
 
@@ -26,16 +26,8 @@ def _context(request: HttpRequest, page: RunPage) -> dict[str, object]:
     return context | {"may_see_failures": may_see_failures(request.user, page.run)}
 
 
-def _read(request: HttpRequest, slug: str) -> RunPage:
-    """Of several tasks the one that `?task=` names. Raises: BadQuery, Http404."""
-    run, task = run_seen(request, slug), request.GET.get("task", "")
-    if task and task not in run.tasks:
-        raise BadQuery("task", f"is one of {', '.join(run.tasks)}.")
-    return run_page(run, task)
-
-
 def _page(request: HttpRequest, slug: str, template: str, **more: object) -> HttpResponse:
-    return render(request, template, _context(request, _read(request, slug)) | more)
+    return render(request, template, _context(request, run_page_read(request, slug)) | more)
 
 
 @require_safe
@@ -66,7 +58,7 @@ def run_submissions(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _submissions(request: HttpRequest, slug: str, template: str) -> HttpResponse:
     """Raises: BadQuery, Http404."""
-    page = _read(request, slug)
+    page = run_page_read(request, slug)
     shown = listing(page, request.GET)
     return render(request, template, _context(request, page) | {"piece": "submissions", "listing": shown})
 
@@ -77,24 +69,24 @@ def run_piece(request: HttpRequest, slug: str, piece: str) -> HttpResponse:
     """What changes on the tab `piece` while a run goes on."""
     if piece not in PIECES:
         raise BadQuery("piece", f"is one of {', '.join(PIECES)}.")
-    template, link = f"frontend/run/{piece}_live.html", reverse(PIECES[piece], args=[slug])
+    template, tab = f"frontend/run/{piece}_live.html", PIECES[piece]
     if piece == "submissions":
-        page = _read(request, slug)
-        more = {"piece_of": link, "piece": piece, "listing": listing(page, request.GET)}
+        page = run_page_read(request, slug)
+        more = {"piece_of": tab, "piece": piece, "listing": listing(page, request.GET)}
         return render(request, template, _context(request, page) | more)
-    return _page(request, slug, template, piece_of=link, piece=piece)
+    return _page(request, slug, template, piece_of=tab, piece=piece)
 
 
 @require_safe
 @bad_queries_told
 def run_curve(request: HttpRequest, slug: str) -> HttpResponse:
-    page = _read(request, slug)
+    page = run_page_read(request, slug)
     return JsonResponse(curve(page.run, page.points, page.baseline, _axis(request), page.method_marks))
 
 
 @require_safe
 @bad_queries_told
 def run_submissions_csv(request: HttpRequest, slug: str) -> HttpResponse:
-    page = _read(request, slug)
+    page = run_page_read(request, slug)
     disposition = {"Content-Disposition": f'attachment; filename="{page.run.slug}-submissions.csv"'}
     return HttpResponse(submissions_csv(page), content_type="text/csv; charset=utf-8", headers=disposition)

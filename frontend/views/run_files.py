@@ -7,8 +7,9 @@ from django.shortcuts import get_object_or_404
 from django.views.decorators.http import require_safe
 
 from frontend.access import run_seen
+from frontend.bad_query import bad_queries_told
 from frontend.run_cite import bibtex
-from frontend.run_page import run_page
+from frontend.run_task import run_page_read
 from frontend.streaming import streamed
 from traces.export.atif import atif
 from traces.export.jsonl import jsonl
@@ -57,7 +58,8 @@ def _pieces(lines: Iterator[str] | Iterator[bytes]) -> Iterator[bytes]:
 
 
 @require_safe
+@bad_queries_told
 def run_bibtex(request: HttpRequest, slug: str) -> HttpResponse:
-    page = run_page(run_seen(request, slug))
+    page = run_page_read(request, slug)
     disposition = {"Content-Disposition": f'attachment; filename="{page.run.slug}.bib"'}
     return HttpResponse(bibtex(page), content_type="application/x-bibtex; charset=utf-8", headers=disposition)

@@ -8,11 +8,14 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
+from benchmark.catalogue import task_slug
 from benchmark.models import Run
 from frontend.access import run_seen
 from frontend.annotate_access import may_see_failures
+from frontend.bad_query import bad_queries_told
 from frontend.run_diff import code_diff
 from frontend.run_methods import method_class
+from frontend.run_task import task_asked
 from grading.services.records import run_account
 from traces.methods.words import Method
 from traces.models import CodeSnapshot, MethodLabel
@@ -22,10 +25,14 @@ LABEL = "traces.label_run"
 
 
 @require_safe
+@bad_queries_told
 def run_report(request: HttpRequest, slug: str) -> HttpResponse:
+    """Of a run with several tasks on one of them, by default its first."""
     run = run_seen(request, slug)
-    disposition = {"Content-Disposition": f'attachment; filename="{run.slug}-report.md"'}
-    text = run_account(run).report(withhold_failures=not may_see_failures(request.user, run))
+    task = task_asked(request, run) or run.task
+    name = f"{run.slug}-{task_slug(task)}" if run.task_list else run.slug
+    disposition = {"Content-Disposition": f'attachment; filename="{name}-report.md"'}
+    text = run_account(run, task).report(withhold_failures=not may_see_failures(request.user, run))
     return HttpResponse(text, content_type="text/markdown; charset=utf-8", headers=disposition)
 
 

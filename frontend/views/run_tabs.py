@@ -13,18 +13,14 @@ from frontend.run_artifacts import artifacts_of
 from frontend.run_cite import bibtex, plain_citation
 from frontend.run_configuration import configuration_of
 from frontend.run_integrity import integrity_of
-from frontend.run_page import RunPage, run_page
+from frontend.run_page import RunPage
 from frontend.run_records import may_read_texts, records_read
 from frontend.run_repeats import gradings_of
+from frontend.run_task import run_page_read
 from grading.models import Submission
 from grading.services.repeating import evaluation_repeat
 
 PAGES_MOST = 100_000
-
-
-def _page(request: HttpRequest, slug: str) -> RunPage:
-    """Raises: Http404."""
-    return run_page(run_seen(request, slug))
 
 
 def _rendered(request: HttpRequest, page: RunPage, name: str, title: str, **more: object) -> HttpResponse:
@@ -33,27 +29,31 @@ def _rendered(request: HttpRequest, page: RunPage, name: str, title: str, **more
 
 
 @require_safe
+@bad_queries_told
 def run_routes(request: HttpRequest, slug: str) -> HttpResponse:
-    page = _page(request, slug)
+    page = run_page_read(request, slug)
     failures = may_see_failures(request.user, page.run)
     return _rendered(request, page, "routes", "Routes and failures", may_see_failures=failures)
 
 
 @require_safe
+@bad_queries_told
 def run_artifacts(request: HttpRequest, slug: str) -> HttpResponse:
-    page = _page(request, slug)
+    page = run_page_read(request, slug)
     return _rendered(request, page, "artifacts", "Artifacts", artifacts=artifacts_of(page))
 
 
 @require_safe
+@bad_queries_told
 def run_integrity(request: HttpRequest, slug: str) -> HttpResponse:
-    page = _page(request, slug)
+    page = run_page_read(request, slug)
     return _rendered(request, page, "integrity", "Integrity", integrity=integrity_of(page))
 
 
 @require_safe
+@bad_queries_told
 def run_configuration(request: HttpRequest, slug: str) -> HttpResponse:
-    page = _page(request, slug)
+    page = run_page_read(request, slug)
     told = {"bibtex": bibtex(page), "citation": plain_citation(page)}
     return _rendered(request, page, "configuration", "Configuration", configuration=configuration_of(page), **told)
 

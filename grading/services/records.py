@@ -6,7 +6,7 @@ from functools import cached_property
 from benchmark.catalogue import tasks
 from benchmark.models import Run
 from grading.models import Submission, SubmissionState
-from grading.selectors import baseline_score
+from grading.selectors import OnTask, baseline_score, run_on_task
 from traces.methods.failures import FailureSuggestion, RunFacts, failure_suggestions
 from traces.models import CodeSnapshot, MethodLabel, Recording
 from traces.services.labels import labels_in_force, route_of
@@ -24,6 +24,8 @@ class RunAccount:
     snapshots: dict[int, CodeSnapshot]
     record: RunRecord
     events: int
+    task: str = ""
+    """Whose submissions these are; of all of a run's, its first."""
 
     @cached_property
     def metrics(self) -> RunMetrics:
@@ -37,7 +39,7 @@ class RunAccount:
     @property
     def facts(self) -> RunFacts:
         """What rules that suggest failure types are given."""
-        record, task = self.record, tasks().get(self.run.task)
+        record, task = self.record, tasks().get(self.task or self.run.task)
         return RunFacts(
             scores=tuple(each.score for each in record.submissions),
             error_codes=tuple(each.code or None for each in record.submissions),
@@ -61,14 +63,19 @@ class RunAccount:
         )
 
 
-def run_account(run: Run, *, submissions: list[Submission] | None = None, baseline: float | None = None) -> RunAccount:
-    """Read a run's record; `submissions` with their verdicts and `baseline` where the caller has them."""
-    if submissions is None:
-        submissions = list(Submission.objects.filter(run=run).select_related("verdict"))
-        baseline = baseline_score(run.pk)
+def run_account(run: Run, task: str = "", *, shown: OnTask | None = None) -> RunAccount:
+    """Read a run's record; of a run with several tasks on `task` alone, where one is named or `shown` is given."""
+    if task and run.task_list:
+        shown = shown or run_on_task(run, task)
+    submissions = shown.submissions if shown else Submission.objects.filter(run=run).select_related("verdict")
+    baseline = shown.score_of_baseline if shown else baseline_score(run.pk)
     recording = Recording.objects.filter(run=run).select_related("trace").first()
     labels = labels_in_force(run)
     snapshots = {each.number: each for each in CodeSnapshot.objects.filter(run=run).defer("left_out")}
+    if shown and run.task_list:
+        own = {each.number for each in submissions}
+        labels = {number: label for number, label in labels.items() if number in own}
+        snapshots = {number: each for number, each in snapshots.items() if number in own}
     trace = recording.trace if recording else None
     record = RunRecord(
         budget_s=run.budget_s,
@@ -81,7 +88,8 @@ def run_account(run: Run, *, submissions: list[Submission] | None = None, baseli
         labelled=len(labels),
         facts=_runtime(run),
     )
-    return RunAccount(run, recording, labels, snapshots, record, trace.event_count if trace else 0)
+    events = trace.event_count if trace else 0
+    return RunAccount(run, recording, labels, snapshots, record, events, shown.task if shown else run.task)
 
 
 def _scored(submission: Submission, label: MethodLabel | None) -> Scored:

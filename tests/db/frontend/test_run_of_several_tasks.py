@@ -6,11 +6,13 @@ import pytest
 from django.test import Client
 
 from benchmark.models import Run
-from grading.models import Baseline, EvaluationState
+from grading.models import Baseline, EvaluationState, TaskStanding
 from grading.services.standings import standing_rebuild
 from tests.support.rows import evaluation_row, graded_row, run_row, verdict_row
+from traces.models import MethodLabel
 
 pytestmark = pytest.mark.django_db
+TABS = ("curve/", "submissions/", "routes/", "artifacts/", "integrity/", "configuration/")
 
 
 @pytest.fixture
@@ -58,7 +60,9 @@ def test_the_curve_and_the_file_are_of_one_task(anonymous: Client, several: Run)
     assert "77.5" in text(anonymous, several, "submissions.csv?task=gsm8k")
 
 
-@pytest.mark.parametrize("part", ["", "fragment/", "curve.json", "submissions.csv"])
+@pytest.mark.parametrize(
+    "part", ["", "fragment/", "curve.json", "submissions.csv", *TABS, "fragment/curve/", "report.md", "cite.bib"]
+)
 def test_another_task_is_a_bad_address(anyone: Client, several: Run, part: str) -> None:
     answer = anyone.get(f"/runs/{several.slug}/{part}?task=humaneval")
     assert answer.status_code == 400
@@ -70,3 +74,50 @@ def test_a_run_with_one_task_has_no_choice_of_tasks(anonymous: Client) -> None:
     graded_row(run, 5.0)
     assert 'id="tasks"' not in text(anonymous, run)
     assert "Best so far 5.00" in text(anonymous, run, "?task=arithmetic")
+
+
+@pytest.mark.parametrize("part", TABS)
+def test_every_tab_keeps_to_the_task_and_hands_it_on(anonymous: Client, several: Run, part: str) -> None:
+    page = text(anonymous, several, f"{part}?task=gsm8k")
+    assert 'aria-current="true">GSM8K' in page
+    assert "77.50" in page
+    assert "42.75" not in page
+    for tab in ("", *TABS, "trace/"):
+        assert f'href="/runs/{several.slug}/{tab}?task=gsm8k"' in page
+    assert f"/runs/{several.slug}/submissions/#" not in page
+    assert "42.75" in text(anonymous, several, part)
+
+
+def test_submissions_of_the_other_task_are_on_no_tab(anonymous: Client, several: Run) -> None:
+    told = text(anonymous, several, "artifacts/?task=gsm8k")
+    assert ("output/v1" in told, "output/v2" in told) == (False, True)
+    told = text(anonymous, several, "artifacts/")
+    assert ("output/v1" in told, "output/v2" in told) == (True, False)
+
+
+def test_what_a_task_was_measured_by_is_its_own(anonymous: Client, several: Run) -> None:
+    TaskStanding.objects.filter(run=several, task="gsm8k").update(protocol="gsm8k/9")
+    page = text(anonymous, several, "configuration/?task=gsm8k")
+    assert "gsm8k/9" in page
+    assert "best score on gsm8k 77.50" in page
+    assert "on arithmetic and gsm8k" in page
+    assert "best score on gsm8k 77.50" in text(anonymous, several, "cite.bib?task=gsm8k")
+    for address in (f"/runs/{several.slug}/report.md", f"/api/v1/runs/{several.slug}/metrics/"):
+        told = anonymous.get(f"{address}?task=gsm8k").content.decode()
+        assert ("77.5" in told, "42.75" in told) == (True, False)
+        told = anonymous.get(address).content.decode()
+        assert ("77.5" in told, "42.75" in told) == (False, True)
+
+
+def test_labels_of_one_tasks_submissions_make_its_route(anonymous: Client, several: Run) -> None:
+    for number, methods in ((1, ["SFT"]), (2, ["GRPO"]), (3, ["SFT"])):
+        MethodLabel.objects.create(
+            run=several, number=number, source="rules", methods=methods, confidence="high", files_read=1, files_seen=1
+        )
+    assert "Route: SFT-only" in text(anonymous, several, "routes/")
+    assert "Route: GRPO" in text(anonymous, several, "routes/?task=gsm8k")
+
+
+def test_the_trace_hands_the_task_on(anonymous: Client, several: Run) -> None:
+    assert f'href="/runs/{several.slug}/routes/?task=gsm8k"' in text(anonymous, several, "trace/?task=gsm8k")
+    assert "routes/?task=humaneval" not in text(anonymous, several, "trace/?task=humaneval")
