@@ -2,10 +2,12 @@
 
 import contextlib
 import os
+import shutil
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,7 +23,6 @@ import redis
 ROOT = Path(__file__).resolve().parents[2]
 AGENTS = ROOT / "tests" / "journeys" / "agents"
 POSTGRES = os.environ.get("AGENT2_TEST_POSTGRES", "postgresql://postgres@127.0.0.1:5432/postgres")
-REDIS = os.environ.get("AGENT2_TEST_REDIS", "redis://127.0.0.1:6379/9")
 INSTANT = "grading.services.instant_runner.InstantRunner"
 
 
@@ -32,18 +33,38 @@ def free_port() -> int:
 
 
 @contextlib.contextmanager
+def own_redis() -> Iterator[str]:
+    """The URL of a Redis of one's own: in a shared one, workers of another session would take this one's messages."""
+    if shutil.which("redis-server") is None:
+        pytest.skip("redis-server is not installed")
+    port = free_port()
+    command = ["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, cwd=tempfile.gettempdir()) as process:
+        url, deadline = f"redis://127.0.0.1:{port}/0", time.monotonic() + 30
+        try:
+            while True:
+                with contextlib.suppress(redis.RedisError):
+                    redis.Redis.from_url(url, socket_connect_timeout=3).ping()
+                    break
+                assert time.monotonic() < deadline, "Redis does not start"
+                time.sleep(0.05)
+            yield url
+        finally:
+            process.kill()
+
+
+@contextlib.contextmanager
 def services() -> Iterator[dict[str, str]]:
-    """A fresh PostgreSQL database and an empty Redis; skips where either cannot be reached."""
+    """A fresh PostgreSQL database and an empty Redis; skips where either cannot be had."""
     name = f"agent2_{uuid4().hex[:10]}"
     try:
         admin = psycopg.connect(POSTGRES, autocommit=True, connect_timeout=3)
-        redis.Redis.from_url(REDIS, socket_connect_timeout=3).flushdb()
-    except (psycopg.Error, redis.RedisError) as error:
-        pytest.skip(f"PostgreSQL or Redis cannot be reached: {error}")
-    with admin:
+    except psycopg.Error as error:
+        pytest.skip(f"PostgreSQL cannot be reached: {error}")
+    with admin, own_redis() as url:
         admin.execute(f"CREATE DATABASE {name}")
         try:
-            yield {"AGENT2_DATABASE_URL": POSTGRES.rsplit("/", 1)[0] + "/" + name, "AGENT2_REDIS_URL": REDIS}
+            yield {"AGENT2_DATABASE_URL": POSTGRES.rsplit("/", 1)[0] + "/" + name, "AGENT2_REDIS_URL": url}
         finally:
             admin.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
