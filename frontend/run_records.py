@@ -1,11 +1,12 @@
 """The per-sample records of one submission, a page at a time, read from the grading worker's file where it is here."""
 
 import json
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from django.conf import settings
 from django.contrib.auth.base_user import AbstractBaseUser
@@ -13,6 +14,7 @@ from django.contrib.auth.models import AnonymousUser
 
 from benchmark.services.artifacts import artifact_local
 from frontend.access import OPERATE
+from frontend.run_episode import Turn, turns
 from frontend.trace_text import harmless
 from grading.models import Verdict
 from traces.models import ANNOTATE
@@ -28,11 +30,14 @@ class SampleRow:
 
     place: int
     item: str
-    reward: float
-    tokens: int
+    reward: float | None
+    """None where the line is damaged: that is no reward of zero."""
+    tokens: int | None
     finish: str
     answer: str
     outputs: Sequence[str]
+    turns: Sequence[Turn] = ()
+    """Of an episode with several steps."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +67,7 @@ def records_read(verdict: Verdict | None, page: int, *, texts: bool) -> Records:
     try:
         place = Path(settings.DATA_DIR) / verdict.records
         with artifact_local(place, sha256=verdict.records_sha256).open("rb") as file:
-            lines = list(islice(iter(lambda: file.readline(LINE_MOST), b""), first, first + PER_PAGE + 1))
+            lines = list(islice(_lines(file), first, first + PER_PAGE + 1))
     except OSError:
         return Records([], page, False, "The records are not on this machine; they lie on the worker that graded.")
     rows = [_row(first + at, line, texts) for at, line in enumerate(lines[:PER_PAGE], start=1)]
@@ -70,18 +75,38 @@ def records_read(verdict: Verdict | None, page: int, *, texts: bool) -> Records:
     return Records(rows, page, len(lines) > PER_PAGE, why)
 
 
+def _lines(file: BinaryIO) -> Iterator[bytes]:
+    """Each line, the start of one that is too long to be read."""
+    while line := file.readline(LINE_MOST):
+        rest = line
+        while rest and not rest.endswith(b"\n"):
+            rest = file.readline(LINE_MOST)
+        yield line
+
+
 def _row(place: int, line: bytes, texts: bool) -> SampleRow:
     try:
-        told: dict[str, Any] = json.loads(line)
+        told = json.loads(line)
     except ValueError:
-        told = {}
-    outputs = [harmless(str(each))[:TEXT_MOST] for each in told.get("outputs", ())] if texts else []
+        told = None
+    if not isinstance(told, dict):
+        return SampleRow(place, "", None, None, "line is damaged", "", ())
+    given = told.get("outputs")
+    outputs = [harmless(str(each))[:TEXT_MOST] for each in given] if texts and isinstance(given, list) else []
+    reward, tokens = _number(told.get("reward")), _number(told.get("tokens"))
     return SampleRow(
         place=place,
         item=harmless(str(told.get("item_id", "")))[:200] if texts else "",
-        reward=float(told.get("reward") or 0.0),
-        tokens=int(told.get("tokens") or 0),
-        finish=str(told.get("finish_reason", ""))[:40],
+        reward=reward,
+        tokens=None if tokens is None else int(tokens),
+        finish=harmless(str(told.get("finish_reason", "")))[:40],
         answer=harmless(str(told.get("answer") or ""))[:TEXT_MOST] if texts else "",
         outputs=outputs,
+        turns=turns(told, outputs) if texts else (),
     )
+
+
+def _number(value: Any) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        return None
+    return float(value)

@@ -12,6 +12,8 @@ from benchmark.tasks.contract import Episode, Item, Metrics, Outcome, Prompt, Re
 from .webshop_env import MAX_STEPS, MAX_TOKENS, STOP, SYSTEM, Session, Shop, read_action, read_goals, user_message
 
 SUCCESS = 0.5
+SHOWN_CHARS = 4000
+"""Of a page, as far as a prompt can show it, in an episode's record."""
 
 
 class WebShop:
@@ -36,7 +38,8 @@ class WebShop:
             seen = session.page
             step = session.step(action)
             earlier.append((seen.text, action))
-            steps.append({"page": seen.kind, "sha256": _short_hash(seen.text), "action": action, "valid": step.valid})
+            shown = {"page": seen.kind, "shown": seen.text[:SHOWN_CHARS], "sha256": _short_hash(seen.text)}
+            steps.append({**shown, "action": action, "valid": step.valid})
             if step.reward is not None:
                 worth = step.reward
                 parts = {"kind": worth.kind, "attributes": worth.attributes, "options": worth.options}

@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import Permission, User
+from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
 from benchmark.models import IntegrityFinding, Origin, Run, Trust
 from frontend.published.loading import published_load
-from grading.models import SubmissionState, TaskStanding, Verdict
+from grading.models import SubmissionState, TaskStanding
 from tests.support.rows import baseline_row, run_row, submission_row, verdict_row
 from tests.support.stories import story_row
 from traces.models import CodeSnapshot, Trace
@@ -103,55 +103,6 @@ def test_old_submissions_have_pages(anonymous: Client) -> None:
         submission_row(run, state=SubmissionState.GRADED, verdict=verdict, ended_at=timezone.now())
     assert 'id="s1"' not in text(anonymous, run, "submissions/")
     assert 'id="s1"' in text(anonymous, run, "submissions/", page="2")
-
-
-def records(run: Run, lines: int = 60) -> None:
-    rows = [
-        {"item_id": f"q{n}", "outputs": [f"{HOSTILE} secret {n}"], "answer": "42", "reward": n % 2, "tokens": n}
-        for n in range(lines)
-    ]
-    path = Path("evaluations/1/out/samples.jsonl")
-    from django.conf import settings
-
-    (Path(settings.DATA_DIR) / path).parent.mkdir(parents=True)
-    (Path(settings.DATA_DIR) / path).write_text("".join(json.dumps(row) + "\n" for row in rows))
-    Verdict.objects.filter(submissions__run=run).update(records=str(path), n_scored=lines, n_expected=lines)
-
-
-def test_records_open_page_by_page_and_texts_for_researchers_alone(
-    anonymous: Client, stranger: Client, operator: Client
-) -> None:
-    run = story_row([50.0])
-    records(run)
-    for client in (anonymous, stranger):
-        page = text(client, run, "submissions/1/records/")
-        assert "secret" not in page
-        assert page.count('<th scope="row" class="num">') == 50
-        assert 'rel="next"' in page
-    page = text(operator, run, "submissions/1/records/")
-    assert "secret 7" in page
-    assert HOSTILE not in page
-    assert "secret 55" in text(operator, run, "submissions/1/records/", page="2")
-    person = User.objects.create_user("researcher")
-    person.user_permissions.add(Permission.objects.get(codename="annotate"))
-    client = Client()
-    client.force_login(person)
-    assert "secret 7" in text(client, run, "submissions/1/records/")
-
-
-@pytest.mark.parametrize("page", ["0", "-1", "x", "9" * 30, "1e3"])
-def test_record_pages_that_cannot_be_are_refused(anonymous: Client, page: str) -> None:
-    text(anonymous, story_row([1.0]), "submissions/1/records/", status=400, page=page)
-
-
-def test_records_that_are_not_here_say_why(anonymous: Client) -> None:
-    run = story_row([1.0, None])
-    assert "No record was kept" in text(anonymous, run, "submissions/1/records/")
-    Verdict.objects.filter(submissions__run=run).update(records="evaluations/9/out/samples.jsonl")
-    assert "not on this machine" in text(anonymous, run, "submissions/1/records/")
-    Verdict.objects.filter(submissions__run=run).update(records="../../etc/passwd")
-    assert "outside of the data folder" in text(anonymous, run, "submissions/1/records/")
-    text(anonymous, run, "submissions/3/records/", status=404)
 
 
 def test_integrity_tells_attempts_copies_and_flags(anonymous: Client) -> None:
