@@ -6,6 +6,7 @@ as a table, in as many rounds as wanted.
 
 import os
 import shutil
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -24,12 +25,12 @@ TELLING = {
 
 
 @pytest.fixture(scope="module", params=[BUBBLEWRAP, DOCKER])
-def at(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
+def at(request: pytest.FixtureRequest) -> Iterator[Scene]:
     if request.param == "bubblewrap" and shutil.which("bwrap") is None:
         pytest.skip("bubblewrap is not installed")
-    folder: Path = tmp_path_factory.mktemp("kill")
-    with scene(folder, request.param, **SETTINGS) as made:
-        yield made
+    # Not a folder of pytest: each session that starts closes their root to other users, and PostgreSQL runs as one.
+    with tempfile.TemporaryDirectory(prefix="agent2-kill-") as made, scene(Path(made), request.param, **SETTINGS) as at:
+        yield at
 
 
 @pytest.mark.parametrize(("component", "state"), CASES)

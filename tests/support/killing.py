@@ -36,7 +36,7 @@ ONLY_IN: Mapping[str, tuple[str, ...]] = {
 DRIVERS = {"grading": "submit:1", "finishing": "leave:2"}
 """What the agent does so that its run stays in that state for a while; otherwise it works."""
 WORK_S = 6
-SETTINGS = {"AGENT2_TEST_GRADING_S": "4", "AGENT2_HEARTBEAT_S": "1"}
+SETTINGS = {"AGENT2_TEST_GRADING_S": "4", "AGENT2_HEARTBEAT_S": "3"}
 CASES = [(what, state) for what in COMPONENTS for state in STATES if state in ONLY_IN.get(what, STATES)]
 
 
