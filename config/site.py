@@ -1,6 +1,8 @@
 """Where the site is, and the embedded default's own key."""
 
+import contextlib
 import os
+import tempfile
 from errno import EACCES
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -32,11 +34,21 @@ def kept_secret(path: Path) -> str:
         path.parent.mkdir(parents=True, exist_ok=True)
         if not os.access(path.parent, os.W_OK):
             raise PermissionError(EACCES, os.strerror(EACCES))
+        if path.exists() and not path.stat().st_size:
+            path.unlink()
         if not path.exists():
-            path.touch(mode=0o600)
-            path.write_text(get_random_secret_key())
+            _written_once(path, get_random_secret_key())
         return path.read_text()
     except OSError as error:
         raise ImproperlyConfigured(
             f"{path.parent} cannot be used ({error.strerror}): set AGENT2_DATA_DIR to a folder that can be written."
         ) from None
+
+
+def _written_once(path: Path, text: str) -> None:
+    """Under its name at once and whole. Of several processes that begin together the first one's stays."""
+    with tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=path.name) as file:  # of mode 0600
+        file.write(text)
+        file.flush()
+        with contextlib.suppress(FileExistsError):
+            os.link(file.name, path)

@@ -1,4 +1,4 @@
-"""Claims that this platform has graded itself: the same checkpoint, known by its digest, under the same protocol."""
+"""Claims that this platform has graded itself: the same checkpoint, by its digest, base model and protocol."""
 
 from collections.abc import Iterable
 from datetime import timedelta
@@ -39,7 +39,8 @@ def _noted(claims: Iterable[Submission]) -> int:
     for submission in claims:
         run = Run.objects.get(pk=submission.run_id)
         protocol = protocol_of(run, submission.task)
-        found = _done().filter(digest=submission.digest, protocol=protocol).select_related("verdict").first()
+        same = _done().filter(digest=submission.digest, protocol=protocol, base_model=run.base_model)
+        found = same.select_related("verdict").order_by("ended_at", "pk").first()
         if found is not None and found.verdict is not None:
             _note(run, submission, found, found.verdict)
             noted += 1
@@ -83,8 +84,15 @@ def _raise(run: Run, submission: Submission, verdict: Verdict) -> None:
     counting = [row.best_submission.verdict for row in rows if row.best_submission]
     if not counting or any(each is None or each.claimed for each in counting):
         return
-    reason = f"submission {submission.number} was graded here: {verdict.score:.2f}"
+    reason = f"submission {submission.number} was graded here: {verdict.score:.2f}{_also_of(run, submission)}"
     if trust_raise(run, Trust.REGRADED, actor=None, reason=reason) and run.created_by is not None:
         notification_send(
             user=run.created_by, text=f"Run {run.slug} is re-graded: {reason}.", path=f"/runs/{run.slug}/"
         )
+
+
+def _also_of(run: Run, submission: Submission) -> str:
+    """Who else submitted the same checkpoint: a digest can be copied by whoever has read it."""
+    others = Submission.objects.filter(digest=submission.digest).exclude(run=run).select_related("run")
+    first = others.order_by("received_at", "pk").first()
+    return f"; run {first.run.slug} submitted the same checkpoint as its number {first.number}" if first else ""

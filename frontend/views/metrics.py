@@ -3,7 +3,7 @@
 from secrets import compare_digest
 
 from django.conf import settings
-from django.db import DatabaseError, connection
+from django.db import Error, connection
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
@@ -20,7 +20,7 @@ def health(request: HttpRequest) -> HttpResponse:
     try:
         with connection.cursor() as cursor:
             cursor.execute("SELECT 1")
-    except DatabaseError:
+    except Error:
         return HttpResponse("The database cannot be reached.\n", status=503, content_type=PLAIN)
     return HttpResponse("ok\n", content_type=PLAIN)
 

@@ -51,7 +51,7 @@ def run_diff(request: HttpRequest, slug: str, a: int, b: int) -> HttpResponse:
 def run_labels(request: HttpRequest, slug: str, number: int) -> HttpResponse:
     """Every label that a submission was given, and its code's listing."""
     run = run_seen(request, slug)
-    if not 1 <= number <= run.submission_count:
+    if not run.submissions.filter(number=number).exists():
         raise Http404("No such submission.")
     return render(request, "frontend/labels.html", _labels(request, run, number))
 

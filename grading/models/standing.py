@@ -26,8 +26,11 @@ class Ended:
 
 class TaskStandingQuerySet(models.QuerySet["TaskStanding"]):
     def take(self, ended: Ended) -> tuple[bool, float | None]:
-        """Count one ended submission in; whether there is such a row, and its baseline. One statement."""
-        better = "%s > COALESCE(best, -1)"
+        """Count one ended submission in; whether there is such a row, and its baseline. One statement.
+
+        Of equal scores the first submission's counts, whichever was graded first.
+        """
+        better = "(%s > COALESCE(best, -1) OR (%s = best AND %s < best_number))"
         new = {
             "best": ended.score,
             "best_error": ended.standard_error,
@@ -43,7 +46,7 @@ class TaskStandingQuerySet(models.QuerySet["TaskStanding"]):
             sets.append("scored = scored + 1")
             for column, value in new.items():
                 sets.append(f"{column} = CASE WHEN {better} THEN %s ELSE {column} END")
-                values += [ended.score, value]
+                values += [ended.score, ended.score, ended.number, value]
         sql = f"UPDATE {table} SET {', '.join(sets)} WHERE run_id = %s AND task = %s RETURNING baseline"  # noqa: S608
         with connections[self.db].cursor() as cursor:
             cursor.execute(sql, [*values, ended.run_id, ended.task])

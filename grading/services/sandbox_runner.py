@@ -120,7 +120,7 @@ def _command(work: Work, sandbox: Sandbox, places: Mapping[str, Mount], log_path
             "OMP_WAIT_POLICY": "PASSIVE",
         },
         workdir=folder,
-        limits=Limits(disk_bytes=20 * 1024**3, processes=4096),
+        limits=Limits(memory_bytes=settings.GRADING_MEMORY_BYTES, disk_bytes=20 * 1024**3, processes=4096),
         gpus=tuple(settings.GPUS) if settings.DEVICE == "cuda" and work.engine != "openai" else (),
         log_path=log_path,
     )

@@ -110,8 +110,8 @@ def label_correct(*, run: Run, number: int, methods: Iterable[str], author: User
         problems["methods"] = "Name each method once, in the order in which they were applied."
     if not reason.strip():
         problems["reason"] = "Say why: what in the code, the transcript or the checkpoint shows it."
-    if not 1 <= number <= run.submission_count:
-        problems["number"] = f"The run has submissions 1 to {run.submission_count}."
+    if not 1 <= number <= run.submission_count and not CodeSnapshot.objects.filter(run=run, number=number).exists():
+        problems["number"] = "The run has no such submission."
     if problems:
         raise ValidationError(problems)
     with transaction.atomic():

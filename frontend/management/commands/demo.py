@@ -23,6 +23,8 @@ from benchmark.services.runs import run_create
 from grading.selectors import standing
 
 OPERATOR = "operator"
+MADE_HERE = "made by manage.py demo"
+"""The last name of the account, by which later demos know that it is theirs."""
 PORT_MOST = 65_535
 
 
@@ -35,6 +37,8 @@ class Command(BaseCommand):
         parser.add_argument("--exit", action="store_true", help="end when the run has ended")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        if not settings.EMBEDDED:
+            raise CommandError("The demo is for the embedded default: leave AGENT2_DEPLOYMENT unset.")
         port = free_port(options["port"])
         url = f"http://127.0.0.1:{port}"
         environment = os.environ | {"AGENT2_PUBLIC_URL": url, "AGENT2_WORKER_URL": url}
@@ -58,10 +62,15 @@ class Command(BaseCommand):
             end(children)
 
     def _operator(self) -> str:
-        """An account for the web forms, with a new password each time; kept nowhere but in the terminal."""
+        """An account for the web forms, with a new password each time; kept nowhere but in the terminal.
+
+        Empty where somebody has such an account already: it is left alone.
+        """
         user, _ = get_user_model().objects.get_or_create(
-            username=OPERATOR, defaults={"is_superuser": True, "is_staff": True}
+            username=OPERATOR, defaults={"is_superuser": True, "is_staff": True, "last_name": MADE_HERE}
         )
+        if user.last_name != MADE_HERE:
+            return ""
         password = secrets.token_urlsafe(12)
         user.set_password(password)
         user.save()
@@ -69,7 +78,8 @@ class Command(BaseCommand):
 
     def _say(self, url: str, password: str) -> None:
         self.stdout.write(f"\n  {url}\n\n  The page is live. The run takes about six minutes on two cores.")
-        self.stdout.write(f"  To start or cancel runs, sign in as {OPERATOR} with {password}")
+        how = f"with {password}" if password else "with your own password: the account was there before"
+        self.stdout.write(f"  To start or cancel runs, sign in as {OPERATOR} {how}")
         self.stdout.write(f"  Logs: {settings.DATA_DIR}/logs   Ctrl-C ends everything.\n")
         self.stdout.flush()
 

@@ -19,6 +19,7 @@ from bundles.services.regrade_request import regrade_request
 from grading.models import Evaluation, EvaluationState, Submission, TaskStanding, Verdict
 from grading.services.standings import standing_rebuild
 from tests.db.bundles.conftest import Make
+from tests.support.rows import graded_row, run_row
 
 pytestmark = pytest.mark.django_db
 DIGEST = "d" * 64
@@ -127,6 +128,22 @@ def test_another_protocol_is_no_regrade(published: Bundle, protocol: str) -> Non
     graded_here(DIGEST, 68.25, protocol)
     bundles_sweep()
     assert standing(published).best == 70.5
+
+
+def test_another_base_model_is_no_regrade(published: Bundle) -> None:
+    evaluation = graded_here(DIGEST, 68.25)
+    Evaluation.objects.filter(pk=evaluation.pk).update(base_model="Qwen/Qwen2.5-7B-Instruct")
+    bundles_sweep()
+    assert (standing(published).best, standing(published).run.trust) == (70.5, Trust.REVIEWED)
+
+
+def test_whose_checkpoint_it_was_first_is_said(published: Bundle) -> None:
+    first = graded_row(run_row(), 68.25)
+    Submission.objects.filter(pk=first.pk).update(digest=DIGEST)
+    graded_here(DIGEST, 68.25)
+    bundles_sweep()
+    entry = AuditEntry.objects.get(action="run.trust", data__after=Trust.REGRADED)
+    assert f"run {first.run.slug} submitted the same checkpoint as its number 1" in entry.data["reason"]
 
 
 def test_a_flag_outlives_a_regrade(published: Bundle, moderator_user: User) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import Permission, User
-from django.db import DatabaseError
+from django.db import DatabaseError, InterfaceError
 from django.test import Client
 from django.utils import timezone
 from prometheus_client.parser import text_string_to_metric_families
@@ -37,9 +37,10 @@ def test_health_needs_nobody_and_says_nothing(client: Client) -> None:
     assert client.post("/healthz").status_code == 405
 
 
-def test_health_without_a_database(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("error", [DatabaseError, InterfaceError])
+def test_health_without_a_database(client: Client, monkeypatch: pytest.MonkeyPatch, error: type[Exception]) -> None:
     def away(*_: object) -> None:
-        raise DatabaseError
+        raise error
 
     monkeypatch.setattr("frontend.views.metrics.connection.cursor", away)
     assert client.get("/healthz").status_code == 503
