@@ -13,6 +13,7 @@ from traces.models import MethodLabel
 
 pytestmark = pytest.mark.django_db
 TABS = ("curve/", "submissions/", "routes/", "artifacts/", "integrity/", "configuration/")
+FILES = ("curve.json", "submissions.csv", "report.md", "cite.bib")
 
 
 @pytest.fixture
@@ -60,9 +61,7 @@ def test_the_curve_and_the_file_are_of_one_task(anonymous: Client, several: Run)
     assert "77.5" in text(anonymous, several, "submissions.csv?task=gsm8k")
 
 
-@pytest.mark.parametrize(
-    "part", ["", "fragment/", "curve.json", "submissions.csv", *TABS, "fragment/curve/", "report.md", "cite.bib"]
-)
+@pytest.mark.parametrize("part", ["", *TABS, *FILES, "fragment/", "fragment/curve/"])
 def test_another_task_is_a_bad_address(anyone: Client, several: Run, part: str) -> None:
     answer = anyone.get(f"/runs/{several.slug}/{part}?task=humaneval")
     assert answer.status_code == 400
