@@ -64,7 +64,11 @@ def text(browser: webdriver.Chrome, selector: str) -> str:
 
 
 def opened(browser: webdriver.Chrome, site: Platform, writer: Writer) -> str:
-    """A new run's page, connected and drawn; its slug."""
+    """A new run's page, connected and drawn; its slug.
+
+    The page before it goes first: one whose server has ended meanwhile asks for it again and again, and logs that.
+    """
+    browser.get("about:blank")
     browser.get_log("browser")  # type: ignore[no-untyped-call]
     slug = str(writer("run")["slug"])
     browser.get(f"{site.url}/runs/{slug}/")

@@ -92,13 +92,19 @@ def test_an_episode_is_read_step_by_step(anonymous: Client, operator: Client) ->
 
 
 def test_a_damaged_record_is_no_reward_of_zero(operator: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run_records, "LINE_MOST", 100)
+    monkeypatch.setattr(run_records, "LINE_MOST", 450)
     run = story_row([50.0])
-    odd = [b'{"reward": "x", "tokens": []}', b"[1]", b"\xff", b'{"reward": NaN, "outputs": 3}']
+    odd = [
+        b'{"reward": "x", "tokens": []}',
+        b'{"reward": 1' + b"0" * 400 + b"}",
+        b"[1]",
+        b"\xff",
+        b'{"reward": NaN, "outputs": 3}',
+    ]
     kept(run, b'{"outputs": ["' + b"y" * 500 + b'"]}', *odd, b'{"reward": 1, "tokens": 7, "answer": "last"}')
     page = text(operator, run, "submissions/1/records/")
-    assert page.count('<th scope="row" class="num">') == 6
-    assert page.count("unknown</span>") == 5
+    assert page.count('<th scope="row" class="num">') == 7
+    assert page.count("unknown</span>") == 6
     assert "0.00" not in page.partition("<tbody>")[2].partition("</table>")[0]
     assert "1.00" in page
     assert "last" in page
