@@ -16,7 +16,8 @@ done
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 mkdir -p "$folder/lists/partial" "$folder/cache/archives/partial" "$plugins"
-echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] ${DEBIAN_MIRROR:-http://deb.debian.org/debian} trixie main" \
+mirror=$(apt-get indextargets --format "\$(REPO_URI)" | grep -v security | head -n 1)
+echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror trixie main" \
   >"$folder/sources.list"
 apt() {
   apt-get -qq -o Dir::Etc::sourcelist="$folder/sources.list" -o Dir::Etc::sourceparts=- -o Dir::State::lists="$folder/lists" \
@@ -24,6 +25,6 @@ apt() {
 }
 apt update
 ( cd "$folder" && apt download docker-compose docker-buildx )
-for package in "$folder"/*.deb; do dpkg -x "$package" "$folder/root"; done
-cp "$folder"/root/usr/libexec/docker/cli-plugins/docker-* "$plugins"
+for package in "$folder"/*.deb; do dpkg -x "$package" "$folder/unpacked"; done
+cp "$folder"/unpacked/usr/libexec/docker/cli-plugins/docker-* "$plugins"
 docker compose version

@@ -8,6 +8,7 @@ from django.test import Client
 from benchmark.models import Run
 from grading.models import Baseline, EvaluationState, TaskStanding
 from grading.services.standings import standing_rebuild
+from tests.db.frontend.run_pages import text
 from tests.support.rows import evaluation_row, graded_row, run_row, verdict_row
 from traces.models import MethodLabel
 
@@ -30,12 +31,6 @@ def several() -> Run:
     for task in run.tasks:
         standing_rebuild(run, task)
     return run
-
-
-def text(client: Client, run: Run, part: str = "") -> str:
-    answer = client.get(f"/runs/{run.slug}/{part}")
-    assert answer.status_code == 200
-    return answer.content.decode()
 
 
 def test_each_task_is_read_by_itself(anyone: Client, several: Run) -> None:

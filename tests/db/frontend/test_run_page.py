@@ -10,16 +10,11 @@ from django.utils import timezone
 from benchmark.models import AgentLog, Run, RunState
 from frontend.run_page import run_page
 from grading.models import EvaluationState, SubmissionState
+from tests.db.frontend.run_pages import text
 from tests.support.rows import baseline_row, evaluation_row, graded_row, run_row, submission_row, verdict_row
 
 pytestmark = pytest.mark.django_db
 HOSTILE = "<script>alert(1)</script>"
-
-
-def text(client: Client, run: Run, part: str = "") -> str:
-    answer = client.get(f"/runs/{run.slug}/{part}")
-    assert answer.status_code == 200
-    return answer.content.decode()
 
 
 def refused(run: Run, state: SubmissionState = SubmissionState.REJECTED, **values: Any) -> None:

@@ -12,6 +12,7 @@ from django.test import Client
 from benchmark.models import Run
 from frontend import run_records
 from grading.models import Verdict
+from tests.db.frontend.run_pages import text
 from tests.support.stories import story_row
 
 pytestmark = pytest.mark.django_db
@@ -21,12 +22,6 @@ HOSTILE = "<script>alert(1)</script>"
 @pytest.fixture(autouse=True)
 def folders(settings: Any, tmp_path: Path) -> None:
     settings.TRACES_DIR, settings.DATA_DIR = tmp_path / "traces", tmp_path
-
-
-def text(client: Client, run: Run, part: str = "", status: int = 200, **query: Any) -> str:
-    answer = client.get(f"/runs/{run.slug}/{part}", query)
-    assert answer.status_code == status, answer.content[:300]
-    return answer.content.decode()
 
 
 def records(run: Run, lines: int = 60) -> None:

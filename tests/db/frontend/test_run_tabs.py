@@ -13,6 +13,7 @@ from django.utils import timezone
 from benchmark.models import IntegrityFinding, Origin, Run, Trust
 from frontend.published.loading import published_load
 from grading.models import SubmissionState, TaskStanding
+from tests.db.frontend.run_pages import text
 from tests.support.rows import baseline_row, run_row, submission_row, verdict_row
 from tests.support.stories import story_row
 from traces.models import CodeSnapshot, Trace
@@ -28,12 +29,6 @@ HOSTILE = "<script>alert(1)</script>"
 @pytest.fixture(autouse=True)
 def folders(settings: Any, tmp_path: Path) -> None:
     settings.TRACES_DIR, settings.DATA_DIR = tmp_path / "traces", tmp_path
-
-
-def text(client: Client, run: Run, part: str = "", status: int = 200, **query: Any) -> str:
-    answer = client.get(f"/runs/{run.slug}/{part}", query)
-    assert answer.status_code == status, answer.content[:300]
-    return answer.content.decode()
 
 
 @pytest.mark.parametrize("part", [*TABS, *PIECES, *FILES])
