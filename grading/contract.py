@@ -57,6 +57,10 @@ class RunnerSpec:
     """vLLM on a GPU computes each sequence as if it were alone, so that company never decides between tokens."""
     endpoint: str | None = None
     """What the endpoint calls the model: for the engine `openai`, which asks through `outside`."""
+    held_out_sha256: str | None = None
+    """Of the held-out folder as it was prepared (benchmark/tasks/held_out.py); None: not compared."""
+    held_out_items: int | None = None
+    """How many items the task declares; None: not compared."""
     outside: str | None = None
     """The UNIX socket that answers what the evaluator asks of the world outside (tasks/services_contract.py)."""
     version: int = SPEC_VERSION

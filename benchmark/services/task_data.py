@@ -15,10 +15,13 @@ from benchmark.catalogue import Task
 from benchmark.services.locking import held_alone
 from benchmark.tasks import folder_task
 from benchmark.tasks.data_contract import DataSource, DataTarget, DataUnavailable
+from benchmark.tasks.held_out import held_out_digest
 from config import env
 
 DOCUMENTS = (".md", ".yaml")
 """Not part of what makes a task's data."""
+LAYOUT = "2"
+"""Of a prepared folder; raised where older ones lack something."""
 
 
 @dataclass(frozen=True)
@@ -89,13 +92,26 @@ def task_data(task: Task) -> DataTarget:
             making.visible.mkdir(parents=True)
             making.held_out.mkdir()
             _prepare(task)(making, LocalOrPublic(task.id, settings.DATA_DIR / "sources" / task.id))
+            _record(part).write_text(held_out_digest(making.held_out))
             part.rename(store)
     return target
+
+
+def task_data_digest(task: Task) -> str:
+    """Of the held-out folder as it was prepared (benchmark/tasks/held_out.py). Raises: DataUnavailable: it is gone."""
+    record = _record(task_store(task))
+    if not record.is_file():
+        raise DataUnavailable(f"{record} is missing. Remove {record.parent}, and the task's data is prepared anew.")
+    return record.read_text().strip()
 
 
 def task_store(task: Task) -> Path:
     """Where the task's prepared folders are, or will be."""
     return Path(settings.DATA_DIR) / "tasks" / f"{task.id}-{_version(task)}"
+
+
+def _record(store: Path) -> Path:
+    return store / "held_out.sha256"
 
 
 def _target(store: Path) -> DataTarget:
@@ -104,7 +120,7 @@ def _target(store: Path) -> DataTarget:
 
 def _version(task: Task) -> str:
     """Data made by other code is other data. A described task's protocol changes with its data."""
-    told = hashlib.sha256(task.protocol.encode())
+    told = hashlib.sha256(f"{LAYOUT} {task.protocol}".encode())
     files = [] if folder_task.is_described(task.folder) else sorted(task.folder.rglob("*"))
     for path in files:
         if path.is_file() and "__pycache__" not in path.parts and path.suffix not in DOCUMENTS:

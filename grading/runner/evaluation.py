@@ -49,7 +49,7 @@ class GradingRun:
         spec = self._spec
         evaluator = load_evaluator(Path(spec.task_dir), spec.protocol)
         connect(evaluator, spec.outside)
-        items = checked_items(evaluator, Path(spec.held_out), spec.limit)
+        items = checked_items(evaluator, spec)
         self._know(n_expected=len(items))
         subject = self._open()
         store = SampleStore(self._out, spec_digest(spec))

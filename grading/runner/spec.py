@@ -9,7 +9,7 @@ from grading.contract import SPEC_VERSION, EngineName, RunnerSpec
 
 DTYPES = ("float32", "bfloat16", "float16")
 TEXT = ("protocol", "task_dir", "held_out", "checkpoint", "reference", "engine", "device", "dtype")
-OPTIONAL_TEXT = ("outside", "endpoint")
+OPTIONAL_TEXT = ("outside", "endpoint", "held_out_sha256")
 FOLDERS = ("task_dir", "held_out")
 MODEL_FOLDERS = ("checkpoint", "reference")
 """Both may be empty where a model is asked elsewhere."""
@@ -46,7 +46,7 @@ def _check_names(raw: dict[str, Any]) -> None:
 
 
 def _check_types(raw: dict[str, Any]) -> None:
-    optional = {"limit", "max_model_len", "threads", *OPTIONAL_TEXT}
+    optional = {"limit", "max_model_len", "threads", "held_out_items", *OPTIONAL_TEXT}
     for name, value in raw.items():
         if value is None and name in optional:
             continue
@@ -73,7 +73,7 @@ def _check_values(spec: RunnerSpec) -> None:
         raise SpecError("endpoint names the model of the engine openai, and of no other")
     if spec.batch_invariant and (spec.engine != "vllm" or spec.device == "cpu"):
         raise SpecError(f"batch_invariant needs the engine vllm on a GPU, not {spec.engine} on {spec.device}")
-    for name in ("batch_size", "limit", "max_model_len", "threads"):
+    for name in ("batch_size", "limit", "max_model_len", "threads", "held_out_items"):
         value = getattr(spec, name)
         if value is not None and value < 1:
             raise SpecError(f"{name} must be at least 1, not {value}")

@@ -10,6 +10,8 @@ from typing import cast
 
 from benchmark.tasks.contract import Evaluator, Item, Metrics, Record
 from benchmark.tasks.folder_task import is_described, recipe_of
+from benchmark.tasks.held_out import held_out_digest
+from grading.contract import RunnerSpec
 from grading.runner.faults import InfraFault, first_line
 
 PACKAGE = "agent2_task"
@@ -38,15 +40,27 @@ def load_evaluator(task_dir: Path, protocol: str) -> Evaluator:
     return evaluator
 
 
-def checked_items(evaluator: Evaluator, held_out: Path, limit: int | None) -> list[Item]:
-    """The first `limit` items, all where it is None. Raises: InfraFault: I_EVALUATOR."""
+def checked_items(evaluator: Evaluator, spec: RunnerSpec) -> list[Item]:
+    """The first `limit` items, all where it is None.
+
+    Raises: InfraFault: I_EVALUATOR; I_HELD_OUT, they are not those that were prepared, or not as many as declared.
+    """
+    folder = Path(spec.held_out)
+    if spec.held_out_sha256 and held_out_digest(folder) != spec.held_out_sha256:
+        raise InfraFault(
+            "I_HELD_OUT",
+            "the held-out files are not those that were prepared; remove the task's folder below the data folder's "
+            "tasks/, and they are made anew",
+        )
     try:
-        items = list(evaluator.items(held_out))[:limit]
+        items = list(evaluator.items(folder))
     except Exception as error:
         raise InfraFault("I_EVALUATOR", f"the held-out items cannot be read: {first_line(error)}") from error
     if not items or len({item.id for item in items}) != len(items):
         raise InfraFault("I_EVALUATOR", "the held-out items are none, or two share an id")
-    return items
+    if spec.held_out_items and len(items) != spec.held_out_items:
+        raise InfraFault("I_HELD_OUT", f"there are {len(items)} held-out items; the task declares {spec.held_out_items}")
+    return items[: spec.limit]
 
 
 def checked_metrics(evaluator: Evaluator, records: Sequence[Record], n_expected: int) -> Metrics:

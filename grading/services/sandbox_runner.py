@@ -13,7 +13,7 @@ from django.conf import settings
 from benchmark.sandbox.contract import Exit, Limits, Mount, Sandbox, SandboxFault, Spec
 from benchmark.services.protocols import protocol_limit, protocol_unlimited
 from benchmark.services.sandboxes import sandbox_for_grading
-from benchmark.services.task_data import task_data
+from benchmark.services.task_data import task_data, task_data_digest
 from grading.contract import Finding, RunnerSpec, RunnerVerdict
 from grading.models import Evaluation
 from grading.ports import HoldLost, Pulse
@@ -96,6 +96,8 @@ def _spec(work: Work, places: Mapping[str, Mount]) -> RunnerSpec:
         batch_size=settings.ENDPOINT_CONCURRENCY if elsewhere else settings.BATCH_SIZE,
         batch_invariant=settings.BATCH_INVARIANT and not elsewhere,
         limit=protocol_limit(work.protocol),
+        held_out_sha256=task_data_digest(work.task),
+        held_out_items=work.task.eval_size or None,
         endpoint=work.endpoint,
         outside=str(places["outside"].target) if "outside" in places else None,
     )

@@ -35,7 +35,7 @@ def evaluate(platform: Platform, *args: str) -> "subprocess.CompletedProcess[str
 
 def behind(server: ScriptedJudge, data: Path, **more: str) -> Platform:
     settings = {"AGENT2_ENDPOINT_URL": server.url, "AGENT2_ENDPOINT_MODEL": server.model}
-    settings |= {"AGENT2_ENDPOINT_KEY": server.key, "AGENT2_ENDPOINT_PATIENCE_S": "0.5"}
+    settings |= {"AGENT2_ENDPOINT_KEY": server.key, "AGENT2_ENDPOINT_PATIENCE_S": "60"}
     return Platform(data, {**settings, **more})
 
 
@@ -63,7 +63,7 @@ def test_an_api_that_fails_is_no_zero_and_is_gone_on_with(tmp_path: Path) -> Non
         return adds(request) if len(server.requests) <= 10 else refuses(500, "tired")(request)
 
     with ScriptedJudge(tires) as server:
-        platform = behind(server, tmp_path, AGENT2_ENDPOINT_CONCURRENCY="2")
+        platform = behind(server, tmp_path, AGENT2_ENDPOINT_CONCURRENCY="2", AGENT2_ENDPOINT_PATIENCE_S="0.5")
         done = evaluate(platform, "--endpoint", "--limit", "30")
         assert done.returncode == 1
         assert "not scored" in done.stdout

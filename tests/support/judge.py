@@ -14,10 +14,10 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 
-from tests.support.serving import Serving
+from tests.support.serving import LocalServer, Serving
 
 KEY = "sk-scripted-judge-0123456789abcdef"
 MODEL = "scripted-judge-1"
@@ -137,8 +137,7 @@ class ScriptedJudge(Serving):
             def log_message(self, *_: Any) -> None:
                 pass
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._server.daemon_threads = True
+        self._server = LocalServer(("127.0.0.1", 0), Handler)
 
     def _answer(self, path: str, request: Mapping[str, Any], authorised: bool) -> Reply | None:
         if not authorised:

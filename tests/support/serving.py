@@ -6,6 +6,13 @@ from types import TracebackType
 from typing import Self
 
 
+class LocalServer(ThreadingHTTPServer):
+    """A thread for each connection. A burst of them waits to be accepted; of the default five more are reset."""
+
+    request_queue_size = 1024
+    daemon_threads = True
+
+
 class Serving:
     """Serves `_server`, which the subclass makes, from a thread of its own."""
 

@@ -8,13 +8,13 @@ import json
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 from urllib.parse import parse_qsl
 
 from benchmark.tasks.services_contract import Hit
 from tests.support.judge import Reply
-from tests.support.serving import Serving
+from tests.support.serving import LocalServer, Serving
 
 KEY = "search-key-0123456789abcdef"
 
@@ -142,8 +142,7 @@ class ScriptedWeb(Serving):
             def log_message(self, *_: Any) -> None:
                 pass
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._server.daemon_threads = True
+        self._server = LocalServer(("127.0.0.1", 0), Handler)
 
     @property
     def url(self) -> str:

@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ from benchmark.tasks.arithmetic.data import prepare
 from benchmark.tasks.arithmetic.evaluator import evaluator
 from benchmark.tasks.contract import Completion, FinishReason, Metrics, Prompt, Record
 from benchmark.tasks.data_contract import DataTarget
+from tests.support.serving import LocalServer
 
 AGENT = Path(__file__).parents[3] / "benchmark" / "agents" / "example"
 BATCH = 125
@@ -77,7 +78,7 @@ def grade(checkpoint: Path, held_out: Path, limit: int | None = None) -> Metrics
     return judge.metrics(records)
 
 
-class GradingServer(ThreadingHTTPServer):
+class GradingServer(LocalServer):
     """Answers `/submit` and `/time` as the platform does; `submissions` is what was offered, in order."""
 
     def __init__(self, held_out: Path, baseline: float, *, budget_s: float = 900, limit: int | None = None) -> None:

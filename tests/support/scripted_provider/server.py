@@ -6,13 +6,13 @@ import socket
 import threading
 import time
 from collections import Counter
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 from urllib.parse import urlsplit
 
 from tests.support.scripted_provider.script import Fault, Script, answer_to, turn_of
 from tests.support.scripted_provider.speaking import Api, Chat, Gemini, Messages, Responses
-from tests.support.serving import Serving
+from tests.support.serving import LocalServer, Serving
 
 APIS: list[tuple[str, type[Api]]] = [
     (r"/v1/messages$", Messages),
@@ -38,8 +38,7 @@ class ScriptedProvider(Serving):
         class Handler(_Handler):
             provider = outer
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._server.daemon_threads = True
+        self._server = LocalServer(("127.0.0.1", 0), Handler)
 
     @property
     def url(self) -> str:

@@ -3,7 +3,7 @@
 import json
 import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from benchmark.gateway.ledger import Ledger
 from benchmark.gateway.out_route import OutRoute
 from benchmark.gateway.process import Gateway
 from benchmark.services.out_hosts import BadAllowList, hosts_allowed
+from tests.support.serving import LocalServer
 
 
 class Index(BaseHTTPRequestHandler):
@@ -54,7 +55,7 @@ def index() -> Iterator[type[Index]]:
     class Mine(Index):
         seen: list[dict[str, str]] = []  # noqa: RUF012 - one for each test
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Mine)
+    server = LocalServer(("127.0.0.1", 0), Mine)
     Mine.address = f"127.0.0.1:{server.server_address[1]}"
     threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
     yield Mine

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from benchmark.tasks.contract import Item, Metrics, Record
+from benchmark.tasks.held_out import held_out_digest
+from grading.contract import RunnerSpec
 from grading.runner.engines.guarded import GuardedEngine
 from grading.runner.engines.vllm_engine import tensor_parallel_size
 from grading.runner.faults import ArtifactFault, InfraFault
@@ -125,14 +127,41 @@ class Task:
         return self._metrics  # type: ignore[no-any-return]
 
 
+def items_of(items: Any, held_out: Path = Path(), **told: Any) -> list[str]:
+    spec = RunnerSpec("toy/1", "", str(held_out), "", "", **told)
+    return [item.id for item in checked_items(Task(items), spec)]
+
+
+ABC = [Item(name, {}) for name in "abc"]
+
+
 @pytest.mark.parametrize("items", [[], [Item("a", {}), Item("a", {})], OSError("gone")])
 def test_items_that_cannot_be_graded(items: Any) -> None:
     with pytest.raises(InfraFault, match="I_EVALUATOR"):
-        checked_items(Task(items), Path(), None)
+        items_of(items)
 
 
 def test_a_limit_takes_the_first_items() -> None:
-    assert [i.id for i in checked_items(Task([Item(c, {}) for c in "abc"]), Path(), 2)] == ["a", "b"]
+    assert items_of(ABC, limit=2, held_out_items=3) == ["a", "b"]
+
+
+def test_fewer_items_than_the_task_declares_are_no_score() -> None:
+    for limit in (None, 2):
+        with pytest.raises(InfraFault, match=r"I_HELD_OUT.*3 held-out items; the task declares 4"):
+            items_of(ABC, limit=limit, held_out_items=4)
+
+
+def test_held_out_files_that_changed_since_they_were_prepared_are_no_score(tmp_path: Path) -> None:
+    rows = tmp_path / "rows.jsonl"
+    rows.write_text("1\n2\n3\n")
+    prepared = held_out_digest(tmp_path)
+    assert items_of(ABC, tmp_path, held_out_sha256=prepared) == ["a", "b", "c"]
+    rows.write_text("1\n2\n")
+    with pytest.raises(InfraFault, match="I_HELD_OUT"):
+        items_of(ABC, tmp_path, held_out_sha256=prepared)
+    rows.unlink()
+    with pytest.raises(InfraFault, match="I_HELD_OUT"):
+        items_of(ABC, tmp_path, held_out_sha256=prepared)
 
 
 @pytest.mark.parametrize(

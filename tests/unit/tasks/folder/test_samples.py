@@ -8,12 +8,13 @@ from typing import Any
 import pytest
 
 from benchmark import catalogue
-from benchmark.services.task_data import task_data
+from benchmark.services.task_data import task_data, task_data_digest, task_store
 from benchmark.tasks.contract import Completion, Evaluator, Item, Outcome, Record
 from benchmark.tasks.data_contract import DataTarget, DataUnavailable
 from benchmark.tasks.folder_task import recipe_of
 from benchmark.tasks.folder_task_evaluator import ScoringFault
 from benchmark.tasks.folder_task_yaml import BadFolder
+from benchmark.tasks.held_out import held_out_digest
 from grading.runner.faults import InfraFault
 from grading.runner.task_loading import load_evaluator
 from tests.unit.tasks.folder.conftest import Smith, numbered
@@ -177,6 +178,7 @@ def test_their_data_is_prepared_once_and_anew_when_it_changes(found: Smith, sett
     first = task_data(catalogue.task_get("smith-capitals"))
     assert len(rows(first.visible / "train.jsonl")) == 4
     assert task_data(catalogue.task_get("smith-capitals")) == first
+    assert task_data_digest(catalogue.task_get("smith-capitals")) == held_out_digest(first.held_out)
     (folder / "config.yaml").write_text("name: capitals\nheld_out: 2\n")
     catalogue.tasks.cache_clear()
     second = task_data(catalogue.task_get("smith-capitals"))

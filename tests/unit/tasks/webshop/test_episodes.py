@@ -16,6 +16,7 @@ from benchmark.tasks.webshop.evaluator import WebShop
 from benchmark.tasks.webshop.webshop_env import MAX_STEPS, read_action
 from benchmark.tasks.webshop.webshop_env.actions import MAX_CHARS
 from grading.runner.faults import InfraFault
+from grading.contract import RunnerSpec
 from grading.runner.task_loading import checked_items, checked_metrics, load_evaluator
 
 from .playing import first_hit, play, play_all, possible, request
@@ -173,7 +174,8 @@ def test_metrics_of_mixed_records(items: Sequence[Item]) -> None:
 
 def test_the_runner_loads_and_scores_it(prepared: DataTarget, items: Sequence[Item]) -> None:
     evaluator = load_evaluator(FOLDER, WebShop.protocol)
-    assert [item.id for item in checked_items(evaluator, prepared.held_out, None)] == [item.id for item in items]
+    spec = RunnerSpec(evaluator.protocol, "", str(prepared.held_out), "", "")
+    assert [item.id for item in checked_items(evaluator, spec)] == [item.id for item in items]
     assert checked_metrics(evaluator, play_all(items, first_hit), 100).score == 79
     with pytest.raises(InfraFault):
         load_evaluator(FOLDER, "webshop/1")
