@@ -59,7 +59,9 @@ def checked_items(evaluator: Evaluator, spec: RunnerSpec) -> list[Item]:
     if not items or len({item.id for item in items}) != len(items):
         raise InfraFault("I_EVALUATOR", "the held-out items are none, or two share an id")
     if spec.held_out_items and len(items) != spec.held_out_items:
-        raise InfraFault("I_HELD_OUT", f"there are {len(items)} held-out items; the task declares {spec.held_out_items}")
+        raise InfraFault(
+            "I_HELD_OUT", f"there are {len(items)} held-out items; the task declares {spec.held_out_items}"
+        )
     return items[: spec.limit]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from benchmark import catalogue
-from benchmark.services.task_data import task_data, task_data_digest, task_store
+from benchmark.services.task_data import task_data, task_data_digest
 from benchmark.tasks.contract import Completion, Evaluator, Item, Outcome, Record
 from benchmark.tasks.data_contract import DataTarget, DataUnavailable
 from benchmark.tasks.folder_task import recipe_of

@@ -15,8 +15,8 @@ from benchmark.tasks.data_contract import DataTarget
 from benchmark.tasks.webshop.evaluator import WebShop
 from benchmark.tasks.webshop.webshop_env import MAX_STEPS, read_action
 from benchmark.tasks.webshop.webshop_env.actions import MAX_CHARS
-from grading.runner.faults import InfraFault
 from grading.contract import RunnerSpec
+from grading.runner.faults import InfraFault
 from grading.runner.task_loading import checked_items, checked_metrics, load_evaluator
 
 from .playing import first_hit, play, play_all, possible, request
