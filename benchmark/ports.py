@@ -28,6 +28,10 @@ class GradingRoom(Protocol):
         """True when the baseline is scored, or cannot be: then the run goes on without one."""
         ...
 
+    def at_work(self) -> bool:
+        """Whether any worker executes an evaluation now. Each has a deadline and few attempts; baselines come first."""
+        ...
+
     def pending(self, run_id: int) -> int:
         """Submissions of the run that have not ended."""
         ...

@@ -167,6 +167,8 @@ AGENT_SLOTS = env.whole("AGENT_SLOTS", 1, low=0, high=64)
 GRADING_SLOTS = env.whole("GRADING_SLOTS", 1, low=0, high=64)
 EVALUATION_ATTEMPTS = env.whole("EVALUATION_ATTEMPTS", 3, low=1, high=10)
 EVALUATION_DEADLINE_S = env.number("EVALUATION_DEADLINE_S", 7200, low=10, high=1e6)
+BASELINE_WAIT_S = env.number("BASELINE_WAIT_S", 21600, low=10, high=1e7)
+"""How long a run that needs its baseline waits while no worker grades anything."""
 GRADING_MEMORY_BYTES = int(env.number("GRADING_MEMORY_GB", 0, low=0, high=1e5) * 1024**3) or None
 HEARTBEAT_S = env.number("HEARTBEAT_S", 5, low=0.2, high=600)
 ADOPT_S = env.number("ADOPT_S", 300, low=0, high=1e5)

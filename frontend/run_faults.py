@@ -9,6 +9,8 @@ ADVICE = {
     "the worker and give its absolute path.",
     "task_data_unavailable": "The worker could not get the task's data. Put the named files into a folder and name "
     "that folder in the setting above, then start the run again.",
+    "baseline_not_graded": "No worker graded the base model, so the agent was not started. Start a worker that serves "
+    "the queue grading, or end its draining, then start the run again.",
     "worker_lost": "The worker went silent: its process or its machine ended. What was submitted until then is graded. "
     "Check the worker, then start the run again.",
     "worker_stopped": "The worker was stopped while the run was under way. Start the run again.",

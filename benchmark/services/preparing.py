@@ -4,6 +4,8 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from django.conf import settings
+
 from benchmark.catalogue import Agent, Task, agent_get, task_get
 from benchmark.models import Run, RunState
 from benchmark.ports import grading_room
@@ -69,10 +71,22 @@ def run_prepare(hold: Hold) -> Prepared:
     note = "" if sandbox.isolates else "not isolated: a plain process, allowed for the shipped example agent only"
     versions = run.versions | {"agent": agent_tools_versions(agent) | ({"says": told} if told else {})}
     Run.objects.filter(pk=run.pk).update(sandbox=sandbox.kind, sandbox_note=note, versions=versions)
-    room = grading_room()
-    room.baseline_request(run.pk, base)
+    grading_room().baseline_request(run.pk, base)
     step(hold, "Grading the base model.")
-    while not room.baseline_ready(run.pk):
-        stop_if_asked(hold)
-        time.sleep(LOOK_S / 2)
+    _baseline_await(hold)
     return Prepared(run, agent, tasks, sandbox, workspace, access)
+
+
+def _baseline_await(hold: Hold) -> None:
+    """Until the baseline is scored, or cannot be. Raises: RunEnded: also where nobody grades anything for long."""
+    room, at_work = grading_room(), time.monotonic()
+    while not room.baseline_ready(hold.run_id):
+        stop_if_asked(hold)
+        if room.at_work():
+            at_work = time.monotonic()
+        elif time.monotonic() - at_work > settings.BASELINE_WAIT_S:
+            text = (
+                f"No worker graded anything for {settings.BASELINE_WAIT_S:g} s, and the base model is not scored yet."
+            )
+            raise RunEnded(RunState.FAILED, "baseline_not_graded", text)
+        time.sleep(LOOK_S / 2)

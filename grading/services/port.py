@@ -29,6 +29,9 @@ class GradingRoom:
     def baseline_ready(self, run_id: int) -> bool:
         return baselines_ready(run_id)
 
+    def at_work(self) -> bool:
+        return Evaluation.objects.filter(state=EvaluationState.RUNNING).exists()
+
     def pending(self, run_id: int) -> int:
         return Submission.objects.filter(run_id=run_id).pending().count()
 
