@@ -8,7 +8,7 @@ from django.db import connection
 
 from benchmark.models import Run, RunState
 from benchmark.services import preparing
-from benchmark.services.driving import RunEnded
+from benchmark.services.driving import LOOK_S, RunEnded
 from benchmark.services.holding import Hold
 from grading.models import Baseline, Evaluation, EvaluationState
 from tests.support.rows import baseline_row, evaluation_row, run_row
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 @pytest.fixture
 def run(settings: Any) -> Run:
     """In preparation, with its baseline in the queue; nobody's patience outlasts two looks."""
-    settings.BASELINE_WAIT_S = preparing.LOOK_S / 4
+    settings.BASELINE_WAIT_S = LOOK_S / 4
     run = run_row(state=RunState.PREPARING)
     Baseline.objects.create(run=run, evaluation=evaluation_row(run, run.base_digest))
     return run
@@ -46,7 +46,7 @@ def test_a_queue_that_moves_is_waited_for(run: Run) -> None:
 
     waiting = Thread(target=wait)
     waiting.start()
-    waiting.join(4 * preparing.LOOK_S)
+    waiting.join(4 * LOOK_S)
     assert waiting.is_alive()
     Evaluation.objects.filter(pk=other.pk).update(state=EvaluationState.DONE)
     waiting.join(60)
