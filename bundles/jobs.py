@@ -8,9 +8,10 @@ from benchmark.services.slots import Slots
 from bundles.models import Bundle, BundleState
 from bundles.services import regrade_request
 from bundles.services.checking import bundle_check_next, bundle_release_lost
+from bundles.services.leftovers import leftovers_remove
 from bundles.services.notifications import notifications_mail
 from bundles.services.regrading import regrades_note
-from bundles.services.uploads import leftovers_remove, uploads_expire
+from bundles.services.uploads import uploads_expire
 
 _slots = Slots(settings.BUNDLE_SLOTS)
 

@@ -91,12 +91,18 @@ class _Check:
             self._lost = self._lost or not mine.update(phase=phase[:40], n_done=done, n_expected=of)
         return not self._lost
 
+    def go_on(self, phase: str, done: int = 0, of: int = 0) -> bool:
+        """As `tell`. Raises: CheckGivenUp: the bundle is not ours any more."""
+        if not self.tell(phase, done, of):
+            raise CheckGivenUp
+        return True
+
     def _end(self, report: Report, files: Path) -> None:
         report = report_about_versions(self.bundle, report)
         if report.refused or report.count("error"):
             self._close(BundleState.REJECTED, report)
             return
-        run = run_import(self.bundle, report, files, self.tell)
+        run = run_import(self.bundle, report, files, self.go_on)
         run_regrades_note(run)
         if not self._close(BundleState.ACCEPTED, report):
             raise CheckGivenUp

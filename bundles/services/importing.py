@@ -23,12 +23,13 @@ TOKENS_MOST = 2**63 - 1
 def run_import(bundle: Bundle, report: Report, files: Path, tell: Tell) -> Run:
     """The bundle's run with its submissions, claimed scores, code and transcripts. Called again after a crash, goes on.
 
-    Raises: OSError; DatabaseError.
+    Raises: OSError; DatabaseError; whatever `tell` raises where nobody wants it any more.
     """
     tell("importing scores", 0, 0)
     run = bundle.run or _run(bundle, report)
     code_import(run, report.claim, files)
     traces = traces_import(run, report.claim, files, tell)
+    tell("importing the record", 0, 0)
     record_import(run, report.claim, files, traces)
     _from_transcript(run, report.claim)
     return run

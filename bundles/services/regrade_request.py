@@ -4,6 +4,7 @@ import logging
 import shutil
 import tempfile
 from datetime import timedelta
+from functools import partial
 from pathlib import Path, PurePosixPath
 from uuid import uuid4
 
@@ -11,13 +12,14 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from benchmark.catalogue import task_get, tasks
 from benchmark.models import Origin, Run
 from benchmark.services.audit import audit_record
 from benchmark.services.protocols import engine_in_force, protocol_in_force
+from benchmark.services.pulse import repeated
 from benchmark.services.queueing import job_send_on_commit
 from bundles.checking.report import Report
 from bundles.models import ACCEPTED, Bundle
@@ -32,8 +34,11 @@ from grading.services.places import base_folder_of, checkpoint_store, facts_of_b
 
 log = logging.getLogger(__name__)
 ASKED, TAKEN, FAILED = "asked", REGRADE, "failed"
-LEASE_S = 3600
+BEAT_S, LEASE_S = 15.0, 120.0
+"""How often a worker that takes weights in says so, and after what silence another one may."""
 INSIDE = PurePosixPath("/bundle")
+WEIGHTS = "-weights"
+"""Follows the bundle's slug in the name of a folder that its weights are taken in from."""
 
 
 def weights_in(bundle: Bundle) -> dict[int, str]:
@@ -72,9 +77,15 @@ def regrade_next() -> bool:
         lease = uuid4().hex
         mine = Submission.objects.filter(pk=submission.pk, lease="", intake__regrade=ASKED)
         if mine.update(lease=lease, lease_at=timezone.now()):
-            _take(submission)
+            held = Submission.objects.filter(pk=submission.pk, lease=lease)
+            with repeated(partial(_beat, held), every_s=BEAT_S, name=f"weights-{submission.pk}"):
+                _take(submission)
             return True
     return False
+
+
+def _beat(held: QuerySet[Submission]) -> None:
+    held.update(lease_at=timezone.now())
 
 
 def regrades_free() -> None:
@@ -87,7 +98,7 @@ def _take(submission: Submission) -> None:
     bundle = Bundle.objects.get(run=submission.run)
     quarantine = Path(settings.BUNDLES_DIR) / "checking"
     quarantine.mkdir(parents=True, exist_ok=True)
-    folder = Path(tempfile.mkdtemp(prefix=f"{bundle.slug}-weights-", dir=quarantine))
+    folder = Path(tempfile.mkdtemp(prefix=f"{bundle.slug}{WEIGHTS}-", dir=quarantine))
     try:
         report = _intake(submission, bundle, folder)
         refusal = next((each for each in report.findings if each.refuses or each.code.startswith("I_")), None)

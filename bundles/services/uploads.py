@@ -14,14 +14,12 @@ from django.db.models import Sum
 from django.utils import timezone
 
 from benchmark.services.audit import audit_record
-from benchmark.services.pruning import is_old
 from benchmark.services.queueing import job_send_on_commit
 from bundles.models import Bundle, Upload
 from traces.services.ingest_rows import storable
 
 GB = 1024**3
 OPEN_MOST = 20
-LEFT_S = 3600.0
 SUFFIXES = (".zip", ".tar.zst", ".tar.gz", ".tgz", ".tar", ".tzst", ".tar.zstd")
 ODD = re.compile(r"[\x00-\x1f\x7f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 """Control and direction characters: a name is shown on pages."""
@@ -189,17 +187,6 @@ def uploads_expire() -> int:
         upload_delete(upload)
     Upload.objects.expired().filter(bundle__isnull=False).delete()
     return len(late)
-
-
-def leftovers_remove() -> int:
-    """Delete what killed servers and workers left behind in quarantine; how many files and folders."""
-    age_s = max(2 * settings.BUNDLE_CHECK_S, LEFT_S)
-    known = set(Upload.objects.filter(bundle=None).values_list("key", flat=True))
-    found = [each for name in ("quarantine", "checking") for each in (settings.BUNDLES_DIR / name).glob("*")]
-    old = [each for each in found if each.name not in known and is_old(each, age_s)]
-    for each in old:
-        shutil.rmtree(each, ignore_errors=True) if each.is_dir() else each.unlink(missing_ok=True)
-    return len(old)
 
 
 def file_sha256(path: Path) -> str:

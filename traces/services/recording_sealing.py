@@ -4,14 +4,16 @@ import hashlib
 import logging
 from contextlib import ExitStack
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from uuid import uuid4
 
 from django.conf import settings
-from django.db.models import F, Q
+from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
 from benchmark.models import Run
+from benchmark.services.pulse import repeated
 from benchmark.services.queueing import job_send
 from benchmark.services.workspace import run_folder
 from traces.models import Recording
@@ -24,7 +26,8 @@ from traces.services.recording_workspace import WorkspaceWatch, summary_of
 from traces.services.snapshots_store import tokens_in
 
 log = logging.getLogger(__name__)
-LEASE_S = 3600
+BEAT_S, LEASE_S = 15.0, 120.0
+"""How often a worker that reads a log says so, and after what silence another one may read it."""
 OVERLAP = 64
 
 
@@ -96,17 +99,23 @@ def recording_ingest(run_id: int) -> bool:
     if not mine.update(lease=lease, lease_at=timezone.now(), attempts=F("attempts") + 1):
         return False
     recording = Recording.objects.select_related("run").get(run_id=run_id)
+    held = Recording.objects.filter(pk=recording.pk, lease=lease)
     try:
-        _ingest(recording)
-        Recording.objects.filter(pk=recording.pk, lease=lease).update(ingested_at=timezone.now())
+        with repeated(partial(_beat, held), every_s=BEAT_S, name=f"ingest-{run_id}"):
+            _ingest(recording)
+        held.update(ingested_at=timezone.now())
     except NotCarried:
         # The web server is away, which is not this log's fault.
-        Recording.objects.filter(pk=recording.pk, lease=lease).update(attempts=F("attempts") - 1)
+        held.update(attempts=F("attempts") - 1)
         raise
     finally:
-        Recording.objects.filter(pk=recording.pk, lease=lease).update(lease="")
+        held.update(lease="")
     labels_again(recording.run)
     return True
+
+
+def _beat(held: QuerySet[Recording]) -> None:
+    held.update(lease_at=timezone.now())
 
 
 def _ingest(recording: Recording) -> None:

@@ -10,6 +10,7 @@ from django.test import Client
 from django.utils import timezone
 
 from benchmark.models import AuditEntry, Origin, Run, RunState, Trust
+from bundles.checking.report import Report
 from bundles.jobs import bundles_sweep
 from bundles.models import Bundle, BundleState, Notification
 from bundles.services import check_process, checking
@@ -169,6 +170,22 @@ def test_a_lost_worker_gives_the_bundle_back(received: Make) -> None:
     assert bundle_check_next()
     bundle.refresh_from_db()
     assert (bundle.state, bundle.attempts) == (BundleState.ACCEPTED, 2)
+
+
+def test_an_import_that_another_worker_has_taken_over_is_given_up(
+    received: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bundle = received()
+
+    def taken_over(_: Bundle, report: Report) -> Report:
+        Bundle.objects.filter(pk=bundle.pk).update(lease="another worker's")
+        return report
+
+    monkeypatch.setattr(checking, "report_about_versions", taken_over)
+    assert bundle_check_next()
+    bundle.refresh_from_db()
+    assert (bundle.state, bundle.lease, bundle.run) == (BundleState.CHECKING, "another worker's", None)
+    assert not Run.objects.exists()
 
 
 def test_a_check_that_always_dies_ends_as_a_fault_of_ours(received: Make, monkeypatch: pytest.MonkeyPatch) -> None:

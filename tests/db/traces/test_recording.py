@@ -3,16 +3,19 @@
 import json
 import logging
 import time
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.utils import timezone
 
 from benchmark.models import Run, RunState, secret_hash, secret_new
 from benchmark.services.workspace import run_folder
 from tests.support.rows import run_row
 from traces.models import Event, Recording, ResourceSample, Trace, TraceState
 from traces.services import recording as recording_module
+from traces.services import recording_sealing
 from traces.services.carrying import NotCarried
 from traces.services.ingest import trace_import
 from traces.services.recording import Recorder
@@ -151,6 +154,25 @@ def test_a_job_delivered_twice_reads_once_and_a_failing_one_is_tried_three_times
         with pytest.raises(OSError, match="No such file"):
             recording_ingest(run.pk)
     assert not recording_ingest(run.pk)
+
+
+def test_a_long_log_stays_with_the_worker_that_reads_it(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    written(run, *LINES)
+    recording_seal(run, log_path(run), token_hash="")
+    mine, long_ago = Recording.objects.filter(run=run), timezone.now() - timedelta(days=1)
+    others: list[bool] = []
+
+    def slow(_: Recording) -> None:
+        mine.update(lease_at=long_ago)
+        deadline = time.monotonic() + 60
+        while mine.filter(lease_at=long_ago).exists() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        others.append(recording_ingest(run.pk))
+
+    monkeypatch.setattr(recording_sealing, "BEAT_S", 0.05)
+    monkeypatch.setattr(recording_sealing, "_ingest", slow)
+    assert recording_ingest(run.pk)
+    assert others == [False]
 
 
 def test_a_web_server_that_is_away_costs_no_try(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
