@@ -15,6 +15,7 @@ import httpx
 
 from benchmark.gateway.asgi import MAX_BODY_BYTES, Body, Scope, Send, answer_json
 from benchmark.gateway.patience import Patience
+from benchmark.gateway.tls import trusted
 
 PLAIN_PATH = re.compile(rb"[A-Za-z0-9._~/-]+")
 """No percent-encoding: nothing that this host and the server could read differently."""
@@ -60,7 +61,9 @@ class GradingRoute:
         self._client = httpx.AsyncClient(
             timeout=httpx.Timeout(10.0, read=None, pool=None),
             transport=httpx.AsyncHTTPTransport(
-                limits=httpx.Limits(max_connections=None, max_keepalive_connections=20), socket_options=KEEPALIVE
+                verify=trusted(),
+                limits=httpx.Limits(max_connections=None, max_keepalive_connections=20),
+                socket_options=KEEPALIVE,
             ),
             trust_env=False,
         )

@@ -11,6 +11,7 @@ import httpx
 
 from benchmark.gateway.asgi import MAX_BODY_BYTES, Body, Scope, Send, answer_json
 from benchmark.gateway.ledger import Ledger
+from benchmark.gateway.tls import trusted
 
 PREFIX = "/out/"
 PATH = re.compile(rb"/out/([a-z0-9.-]+(?::\d{1,5})?)(/[A-Za-z0-9._~/%@+:,!*'()=;$&-]*)")
@@ -36,7 +37,9 @@ class OutRoute:
     def __init__(self, allowed: Mapping[str, frozenset[str]], ledger: Ledger, *, scheme: str = "https") -> None:
         self.allowed, self.ledger, self.scheme = allowed, ledger, scheme
         self._client = httpx.AsyncClient(
-            timeout=httpx.Timeout(20.0, read=READ_S, pool=None), limits=httpx.Limits(max_connections=64)
+            verify=trusted(),
+            timeout=httpx.Timeout(20.0, read=READ_S, pool=None),
+            limits=httpx.Limits(max_connections=64),
         )
         hosts = "|".join(re.escape(host) for host in sorted(allowed, key=len, reverse=True))
         self._links = re.compile(rf"{scheme}://({hosts})(?=[/\"'?#])".encode())

@@ -20,6 +20,7 @@ from benchmark.gateway.ledger import Ledger
 from benchmark.gateway.passing import Passing
 from benchmark.gateway.providers import Endpoint, Provider, endpoint_of
 from benchmark.gateway.refusing import refusal_read, refuse, refuse_as_provider
+from benchmark.gateway.tls import trusted
 from benchmark.gateway.trouble import kind_of
 from benchmark.gateway.usage import Usage
 
@@ -50,6 +51,7 @@ class ProviderRoute:
         self._places = asyncio.Semaphore(AT_ONCE)
         self._pumps: set[asyncio.Task[None]] = set()
         self._client = httpx.AsyncClient(
+            verify=trusted(),
             timeout=httpx.Timeout(10.0, read=READ_S, write=60.0, pool=None),
             limits=httpx.Limits(max_connections=None, max_keepalive_connections=AT_ONCE),
         )

@@ -14,6 +14,7 @@ from docker.types import Mount as DockerMount
 from benchmark.sandbox import inside, limits
 from benchmark.sandbox.access import closed_to, hand_over
 from benchmark.sandbox.contract import Limits, Mount, SandboxFault, Spec
+from benchmark.sandbox.docker_engine import engine_client
 from benchmark.sandbox.docker_running import ENGINE_ERRORS, DockerRunning
 from benchmark.sandbox.seccomp import seccomp_filter
 from docker import DockerClient
@@ -57,7 +58,7 @@ class DockerSandbox:
 
     @cached_property
     def client(self) -> DockerClient:
-        return DockerClient.from_env(timeout=60, max_pool_size=64)
+        return engine_client()
 
     def means(self) -> dict[str, str]:
         """How each limit is enforced on this host."""

@@ -11,9 +11,11 @@ from typing import Any
 import requests
 from docker.errors import DockerException, NotFound
 from docker.models.containers import Container
+from docker.types import CancellableStream
 
 from benchmark.sandbox import inside
 from benchmark.sandbox.contract import Exit, SandboxFault, Usage
+from benchmark.sandbox.docker_engine import hang_up
 from benchmark.sandbox.limits import KILLED, LimitWatch
 from benchmark.sandbox.running import WatchedRunning, opened_log
 from docker import DockerClient
@@ -72,7 +74,7 @@ class DockerRunning(WatchedRunning):
         """Of a container that another worker started: its log goes on where that worker stopped writing it."""
         written = self._log_path.stat().st_size if self._log_path is not None and self._log_path.exists() else 0
         stream = self._container.logs(stdout=True, stderr=True, stream=True, follow=True)
-        self._logger = threading.Thread(target=self._copy_output, args=(_after(stream, written),), daemon=True)
+        self._logger = threading.Thread(target=self._copy_output, args=(stream, written), daemon=True)
         self._logger.start()
         threading.Thread(target=self._await_end, daemon=True).start()
         self._look_at_processes()
@@ -82,12 +84,16 @@ class DockerRunning(WatchedRunning):
         self._left.set()
         return True
 
-    def _copy_output(self, stream: Iterable[bytes]) -> None:
-        with opened_log(self._log_path) as log, contextlib.suppress(*ENGINE_ERRORS, OSError, ValueError):
-            for chunk in stream:
-                if self._left.is_set():
-                    return
-                _write_all(log, chunk)
+    def _copy_output(self, stream: "CancellableStream[bytes]", written: int = 0) -> None:
+        """Without its first `written` bytes."""
+        try:
+            with opened_log(self._log_path) as log, contextlib.suppress(*ENGINE_ERRORS, OSError, ValueError):
+                for chunk in _after(stream, written):
+                    if self._left.is_set():
+                        return
+                    _write_all(log, chunk)
+        finally:
+            hang_up(stream)
 
     def _await_end(self) -> None:
         """One long request instead of many short ones; asked again when it breaks off while the container lives."""
