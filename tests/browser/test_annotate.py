@@ -11,6 +11,7 @@ from selenium.webdriver.support.wait import WebDriverWait
 
 from tests.browser.test_trace import Writer
 from tests.support.platform import Platform
+from tests.support.waiting import LONG_S
 
 pytestmark = pytest.mark.browser
 PEOPLE = """
@@ -42,6 +43,7 @@ class Person:
         self.until("location.pathname === '/annotate/'")
 
     def open(self, path: str) -> None:
+        self.browser.get("about:blank")
         self.browser.get_log("browser")  # type: ignore[no-untyped-call]
         self.browser.get(self.site.url + path)
 
@@ -49,7 +51,7 @@ class Person:
         return self.browser.execute_script(f"return {script}")
 
     def until(self, script: str) -> None:
-        WebDriverWait(self.browser, 15).until(lambda _: self.ask(script), script)
+        WebDriverWait(self.browser, LONG_S, poll_frequency=0.1).until(lambda _: self.ask(script), script)
 
     def keys(self, *keys: str) -> None:
         self.browser.switch_to.active_element.send_keys(*keys)
@@ -65,7 +67,7 @@ def test_label_by_keyboard_submit_and_see_the_other(browser: webdriver.Chrome, s
     ann.open(f"/runs/{slug}/annotate/")
     ann.until("document.querySelector('#annotate') && document.readyState === 'complete'")
     browser.find_element(By.TAG_NAME, "body").send_keys("2")
-    assert ann.ask("document.querySelector('[name=type]:checked').value") == "2"
+    ann.until("document.querySelector('[name=type]:checked')?.value === '2'")
     ann.keys("n", "Rewards 1 to 5", Keys.CONTROL + Keys.ENTER)
     ann.until("document.querySelector('.labels .said')")
     assert ann.ask("document.querySelector('.labels .said').textContent") == "Rewards 1 to 5"
@@ -89,7 +91,7 @@ def test_label_by_keyboard_submit_and_see_the_other(browser: webdriver.Chrome, s
     bob.open(f"/runs/{slug}/annotate/")
     assert "Rewards 1 to 5" not in bob.ask("document.body.innerText")
     browser.find_element(By.CSS_SELECTOR, "form[action$='/submit/'] button").click()
-    bob.until("document.body.innerText.includes('Rewards 1 to 5')")
+    bob.until("document.body?.innerText.includes('Rewards 1 to 5')")
     assert "Training collapse / instability" in bob.ask("document.querySelector('.labels').innerText")
     bob.calm()
 

@@ -7,10 +7,12 @@ from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import Select
 
-from tests.browser.test_live_run import errors, until
+from tests.browser.conftest import served
+from tests.browser.test_live_run import errors
 from tests.browser.test_public_pages import EVERY, sized
 from tests.support.axe import violations
 from tests.support.platform import Platform
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.browser
 __all__ = ["sized"]
@@ -70,17 +72,16 @@ PAGES = {
 
 
 @pytest.fixture(scope="module")
-def inhabited(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Platform, dict[str, str]]]:
+def inhabited(
+    browser: webdriver.Chrome, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[Platform, dict[str, str]]]:
     """A platform with runs of every kind, and the ids of three of them."""
     platform = Platform(tmp_path_factory.mktemp("inhabited"))
     platform.manage("migrate", "-v0")
     platform.manage("load_published", "-v0")
     told = platform.manage("shell", "-v0", "-c", FILL).split("slugs ")[1].split()
-    platform.start_server()
-    try:
+    with served(platform, browser):
         yield platform, dict(zip(("run", "first", "second"), told, strict=True))
-    finally:
-        platform.stop()
 
 
 @pytest.fixture(scope="module")
@@ -90,6 +91,7 @@ def chief(browser: webdriver.Chrome, inhabited: tuple[Platform, dict[str, str]])
     browser.find_element(By.NAME, "username").send_keys("chief")
     browser.find_element(By.NAME, "password").send_keys(PASSWORD)
     browser.find_element(By.CSS_SELECTOR, "main form button").click()
+    until(lambda: "/login/" not in browser.current_url, "the sign-in")
     yield
     browser.delete_all_cookies()
 
@@ -130,12 +132,13 @@ def test_an_operator_starts_watches_and_cancels_a_run(
     browser.get(f"{platform.url}/queue/")
     assert slug in browser.page_source
     browser.get(f"{platform.url}/runs/{slug}/")
+    # In one step: the page renews itself once it is live.
     browser.execute_script(
-        "window.confirm = () => true; document.querySelectorAll('details').forEach(d => d.open = true)"
+        "window.confirm = () => true; document.querySelectorAll('details').forEach(d => d.open = true);"
+        "document.querySelector(\"form[action$='/cancel/'] button\").click()"
     )
-    browser.find_element(By.CSS_SELECTOR, "form[action$='/cancel/'] button").click()
     until(lambda: "cancelled" in main_text(browser), "it is cancelled")
 
 
 def main_text(browser: webdriver.Chrome) -> str:
-    return str(browser.execute_script("return document.querySelector('main').innerText"))
+    return str(browser.execute_script("return document.querySelector('main')?.innerText ?? ''"))

@@ -9,8 +9,10 @@ from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import Select
 
+from tests.browser.conftest import served
 from tests.support.axe import violations
 from tests.support.platform import Platform
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.browser
 PAGES = {
@@ -34,16 +36,13 @@ setTimeout(() => done(sum), 600);
 
 
 @pytest.fixture(scope="module")
-def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Platform]:
+def filled(browser: webdriver.Chrome, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Platform]:
     """The embedded default with the published results."""
     platform = Platform(tmp_path_factory.mktemp("public"))
     platform.manage("migrate", "-v0")
     platform.manage("load_published", "-v0")
-    platform.start_server()
-    try:
+    with served(platform, browser):
         yield platform
-    finally:
-        platform.stop()
 
 
 @pytest.fixture
@@ -107,17 +106,17 @@ def test_a_visitor_narrows_sorts_and_opens(sized: webdriver.Chrome, filled: Plat
     assert "Can an LLM agent" in sized.find_element(By.TAG_NAME, "h1").text
     Select(sized.find_element(By.NAME, "agent")).select_by_visible_text("Codex CLI")
     sized.find_element(By.CSS_SELECTOR, "#filters button").click()
-    assert "agent=codex-cli" in sized.current_url
+    until(lambda: "agent=codex-cli" in sized.current_url, "the filter is in the address")
     stacks = sized.find_elements(By.CSS_SELECTOR, "tr:not(.baseline):not(.pick) > th.stack")
     assert {th.text.split("\n")[0] for th in stacks} == {"Codex CLI GPT-5.2", "Codex CLI GPT-5.4"}
     sized.find_element(By.LINK_TEXT, "AlpacaEval 2.0").click()
-    assert "sort=-alpacaeval" in sized.current_url
+    until(lambda: "sort=-alpacaeval" in sized.current_url, "the order is in the address")
     first = sized.find_element(By.CSS_SELECTOR, "tr:not(.baseline) > th.stack")
     assert "GPT-5.4" in first.text
     sized.find_element(By.CSS_SELECTOR, "a.chip.on").click()
-    assert "agent=" not in sized.current_url
+    until(lambda: "agent=" not in sized.current_url, "the filter is gone from the address")
     sized.find_element(By.CSS_SELECTOR, "td.c.best a").click()
-    assert "/runs/paper-" in sized.current_url
+    until(lambda: "/runs/paper-" in sized.current_url, "the run's page opens")
     assert "published" in sized.find_element(By.TAG_NAME, "main").text.lower()
 
 

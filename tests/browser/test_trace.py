@@ -3,7 +3,6 @@
 import json
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -13,6 +12,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
 from tests.support.platform import ROOT, Platform
+from tests.support.waiting import LONG_S, until
 
 pytestmark = pytest.mark.browser
 MOST = 1000
@@ -40,7 +40,7 @@ class Writer:
     def close(self) -> None:
         assert self._process.stdin is not None
         self._process.stdin.close()
-        self._process.wait(10)
+        self._process.wait(LONG_S)
 
 
 @pytest.fixture(scope="module")
@@ -67,6 +67,7 @@ class Page:
         self.browser, self.site = browser, site
 
     def open(self, slug: str, query: str = "") -> "Page":
+        self.browser.get("about:blank")
         self.browser.get_log("browser")  # type: ignore[no-untyped-call]
         self.browser.get(f"{self.site.url}/runs/{slug}/trace/{query}")
         self.until(lambda: self.ask("document.querySelector('#tr-out .outline') !== null"), "the outline is there")
@@ -75,11 +76,8 @@ class Page:
     def ask(self, script: str) -> Any:
         return self.browser.execute_script(f"return {script}")
 
-    def until(self, true: Callable[[], Any], what: str, timeout: float = 15) -> None:
-        deadline = time.monotonic() + timeout
-        while not true():
-            assert time.monotonic() < deadline, f"not within {timeout} s: {what}"
-            time.sleep(0.02)
+    def until(self, true: Callable[[], Any], what: str) -> None:
+        until(true, what)
 
     def press(self, keys: str) -> None:
         self.browser.switch_to.active_element.send_keys(keys)
@@ -144,12 +142,12 @@ def test_nothing_in_a_hostile_transcript_runs_and_nothing_is_refused_by_the_poli
         page.press("e")
         page.press("j")
     page.until(lambda: page.ask("document.querySelectorAll('.full').length") > 4, "events unfolded")
-    page.until(lambda: page.ask("document.querySelector('img.thumb').naturalWidth") == 8, "the picture is drawn")
+    page.until(lambda: page.ask("document.querySelector('img.thumb')?.naturalWidth") == 8, "the picture is drawn")
     page.press("r")
+    page.until(lambda: page.ask("document.querySelector('.a-red')?.textContent") == "red", "its colours are there")
+    page.until(lambda: page.ask("document.querySelectorAll('.diff .del').length") == 1, "the edit is shown as such")
     assert page.ask("window.__xss") is None
     assert page.errors() == []
-    assert page.ask("document.querySelector('.a-red').textContent") == "red"
-    assert page.ask("document.querySelectorAll('.diff .del').length") == 1
     assert page.elements < MOST
 
 
@@ -196,31 +194,32 @@ def test_filters_and_search_say_how_many_of_how_many_and_stand_in_the_address(pa
     page.browser.find_element(By.CSS_SELECTOR, "[name=kind][value=errors]").click()
     page.until(lambda: page.tally.startswith("1 of "), "one error")
     assert page.ask("location.search") == "?kind=errors"
-    assert "It does not exist." in page.ask("document.getElementById('tr-events').innerText")
+    rows = "document.getElementById('tr-events').innerText"
+    page.until(lambda: "It does not exist." in page.ask(rows), "the error is in the list")
     page.browser.find_element(By.CSS_SELECTOR, "[name=kind][value=errors]").click()
     page.until(lambda: page.tally == total, "all again")
     page.press("/")
     page.press("SUBMISSION_ID")
     page.until(lambda: page.tally == f"2 matches in {total}", "two matches")
-    assert len(page.shown) == 2
-    assert page.ask("CSS.highlights.get('found').size") >= 2
+    page.until(lambda: len(page.shown) == 2, "both are in the list")
+    page.until(lambda: page.ask("CSS.highlights.get('found')?.size ?? 0") >= 2, "both are marked")
     page.browser.refresh()
     page.until(lambda: page.tally == f"2 matches in {total}", "two matches after a reload")
 
 
 def test_a_link_shows_its_event_through_any_filter(page: Page, many: str) -> None:
     page.open(many, "?line=3001&call=toolu_001500&kind=raw&q=zzz")
-    assert "echo 1499" in page.row(page.current)
-    assert page.current in page.shown
+    page.until(lambda: "echo 1499" in page.row(page.current), "the event is there")
+    page.until(lambda: page.current in page.shown, "the event is on the screen")
     assert page.ask("document.querySelector('.ev.cur').classList.contains('outside')") is True
     page.open(many, "?line=3001&call=toolu_001500")
     page.until(lambda: page.current in page.shown, "the event is on the screen")
     href = page.ask("document.querySelector('.ev.cur .gut a').getAttribute('href')")
     page.press("c")
-    assert page.ask("location.search") == href
+    page.until(lambda: page.ask("location.search") == href, "the link is in the address")
     seq = page.current
     page.open(many, href)
-    assert page.current == seq
+    page.until(lambda: page.current == seq, "the link leads there")
 
 
 def test_go_to_an_event_a_time_or_nowhere(page: Page, many: str) -> None:
@@ -229,7 +228,7 @@ def test_go_to_an_event_a_time_or_nowhere(page: Page, many: str) -> None:
         page.press("t")
         page.press(words + Keys.ENTER)
         page.until(lambda told=told: told in page.row(page.current), f"{words} is there")  # type: ignore[misc]
-        assert page.current in page.shown
+        page.until(lambda: page.current in page.shown, f"{words} is on the screen")
         page.press(Keys.ESCAPE)
     page.press("t")
     page.press("nowhere" + Keys.ENTER)
@@ -274,8 +273,13 @@ def test_the_list_follows_only_at_its_end(page: Page, writer: Writer) -> None:
     page.until(lambda: 120 in page.shown, "it opens at the end")
     writer("grow", calls=2)
     page.until(lambda: 124 in page.shown, "it follows")
-    page.scroll(0)
-    page.until(lambda: 1 in page.shown, "the beginning")
+
+    def at_the_beginning() -> bool:
+        """Scrolled to again and again: the list may still be following what grew before."""
+        page.scroll(0)
+        return 1 in page.shown
+
+    page.until(at_the_beginning, "the beginning")
     writer("grow", calls=3)
     page.until(lambda: page.browser.find_element(By.ID, "tr-new").text == "6 new events ↓", "it says what is new")
     assert 1 in page.shown
@@ -302,6 +306,7 @@ def test_a_phone_reads_filters_and_unfolds_with_a_finger(page: Page, telling: st
     page.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
     try:
         page.open(telling)
+        page.until(lambda: page.row(4), "the events are there")
         assert page.ask("document.documentElement.scrollWidth") <= 390, page.wide
         page.browser.find_element(By.CSS_SELECTOR, "#e4 summary").click()
         page.until(lambda: page.ask("document.querySelector('#e4 .full') !== null"), "it unfolds")
@@ -328,10 +333,11 @@ def test_however_much_unfolds_the_page_stays_small(page: Page, writer: Writer) -
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(900)
 def test_event_200000_is_reached_by_link_by_key_and_by_scrolling(page: Page, writer: Writer) -> None:
     slug = writer("long", calls=100_000)
     page.open(slug, "?event=200000")
-    assert (page.current, page.current in page.shown) == (200000, True)
+    page.until(lambda: page.current == 200000 and page.current in page.shown, "the event of the link")
     page.open(slug)
     page.scroll(1)
     page.until(lambda: 200000 in page.shown, "the end by scrolling")

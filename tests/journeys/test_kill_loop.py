@@ -15,7 +15,7 @@ import pytest
 from tests.support.killing import CASES, SETTINGS, kill_once
 from tests.support.pools import Scene, scene
 
-pytestmark = [pytest.mark.services, pytest.mark.slow, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.services, pytest.mark.slow, pytest.mark.timeout(1200)]
 BUBBLEWRAP = pytest.param("bubblewrap", marks=pytest.mark.bubblewrap)
 DOCKER = pytest.param("docker", marks=pytest.mark.docker)
 TELLING = {

@@ -198,7 +198,7 @@ class Stack:
     def trust(self) -> None:
         """Take the proxy's certificate and make the client that believes it."""
         theirs = "/data/caddy/pki/authorities/local/root.crt"
-        self.until(lambda: self.compose("exec", "-T", "proxy", "find", "/data", "-path", theirs) != "", 60)
+        self.until(lambda: self.compose("exec", "-T", "proxy", "find", "/data", "-path", theirs) != "", 300)
         self.root.write_text(self.compose("exec", "-T", "proxy", "cat", theirs))
         self.root.chmod(0o644)
         self.client = httpx.Client(verify=ssl.create_default_context(cafile=str(self.root)), timeout=30)

@@ -90,16 +90,16 @@ def kill_once(at: Scene, component: str, state: str) -> Row:
     if state == "queued":
         at.platform.kill_pool("worker-agents")
     base = _another(at.base) if state == "preparing" else at.base
-    slug = at.platform.run(base, DRIVERS.get(state, f"work:{WORK_S}"), budget=150)
+    slug = at.platform.run(base, DRIVERS.get(state, f"work:{WORK_S}"), budget=900)
     number = at.number(slug)
-    at.platform.until(lambda: is_in(at, slug, state), 60, f"{slug} is {state}")
+    at.platform.until(lambda: is_in(at, slug, state), 180, f"{slug} is {state}")
     if component == "runner":
-        at.platform.until(lambda: bool(_runner(at)), 60, "the grading runner is there")
+        at.platform.until(lambda: bool(_runner(at)), 180, "the grading runner is there")
     began = time.monotonic()
     _kill(at, component, number)
     if state == "queued" and component != "worker-agents":
         at.platform.start_pool("worker-agents")
-    at.platform.until(lambda: at.state(slug) in ENDS, 150, f"{slug} ends after {component} was killed while {state}")
+    at.platform.until(lambda: at.state(slug) in ENDS, 400, f"{slug} ends after {component} was killed while {state}")
     _look(at, slug, number, row)
     _wait_for_nothing(at, slug, number, row)
     row.seconds = time.monotonic() - began
@@ -164,7 +164,7 @@ def _look(at: Scene, slug: str, number: int, row: Row) -> None:
 
 def _wait_for_nothing(at: Scene, slug: str, number: int, row: Row) -> None:
     """Until no process, container, control group, socket or unfinished evaluation is left; what stays is wrong."""
-    deadline = time.monotonic() + 90
+    deadline = time.monotonic() + 180
     while (left := list(_left(at, slug))) and time.monotonic() < deadline:
         time.sleep(0.5)
     row.wrong += left

@@ -44,7 +44,7 @@ class Service:
         if self.process is not None:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self.process.pid, how)
-            self.process.wait(30)
+            self.process.wait(120)
             self.process = None
 
 
@@ -60,11 +60,11 @@ class OwnServices:
     environment: dict[str, str] = field(default_factory=dict)
 
     def wait(self) -> None:
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 180
         while time.monotonic() < deadline:
             with contextlib.suppress(psycopg.Error, redis.RedisError):
-                psycopg.connect(self.environment["AGENT2_DATABASE_URL"], connect_timeout=2).close()
-                redis.Redis.from_url(self.environment["AGENT2_REDIS_URL"], socket_connect_timeout=2).ping()
+                psycopg.connect(self.environment["AGENT2_DATABASE_URL"], connect_timeout=10).close()
+                redis.Redis.from_url(self.environment["AGENT2_REDIS_URL"], socket_connect_timeout=10).ping()
                 return
             time.sleep(0.1)
         raise AssertionError((self.folder / "postgres" / "service.log").read_text()[-2000:])

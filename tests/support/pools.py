@@ -48,7 +48,7 @@ class Pools(Platform):
         elif (process := self.pools.pop(name, None)) is not None:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, how)
-            process.wait(60)
+            process.wait(120)
 
     def processes(self) -> Mapping[str, "subprocess.Popen[bytes]"]:
         return self.pools | ({"web": self.server} if self.server else {})
@@ -78,7 +78,7 @@ class Scene:
     """What the names of this platform's sandboxes begin with, and no other's."""
 
     def query(self, sql: str, *values: object) -> list[tuple[object, ...]]:
-        with psycopg.connect(self.services.environment["AGENT2_DATABASE_URL"], connect_timeout=5) as connection:
+        with psycopg.connect(self.services.environment["AGENT2_DATABASE_URL"], connect_timeout=30) as connection:
             return connection.execute(sql, values).fetchall()
 
     def service(self, name: str) -> Service:
@@ -112,11 +112,15 @@ class Scene:
             if (process.info["cmdline"] or [])[:3] == ["bwrap", "--hostname", name]:
                 roots.append(process)
         if self.sandbox == "docker":
+            from docker.errors import APIError
+
             from docker import from_env
 
             client = from_env()
             for container in client.containers.list(filters={"name": f"^/?{re.escape(name)}$"}, ignore_removed=True):
-                roots += [psutil.Process(int(row[1])) for row in (container.top()["Processes"] or [])]
+                # It may end, or one of its processes, between these questions.
+                with contextlib.suppress(APIError, psutil.NoSuchProcess):
+                    roots += [psutil.Process(int(row[1])) for row in (container.top()["Processes"] or [])]
             client.close()
         found: dict[int, psutil.Process] = {}
         for root in roots:
