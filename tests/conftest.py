@@ -14,3 +14,13 @@ def shared_data() -> Path:
     if not (DATA / "data").is_dir():
         pytest.skip(f"no benchmark data at {DATA}: name its folder in AGENT2_TEST_DATA")
     return DATA / "data"
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Why tests were tried again, which the plugin that does so keeps to itself."""
+    again = terminalreporter.stats.get("rerun", [])
+    if again:
+        terminalreporter.section("failed at first")
+    for report in again:
+        terminalreporter.write_line(f"{report.nodeid} ({report.when})", bold=True)
+        terminalreporter.write_line(report.longreprtext[-3000:])
