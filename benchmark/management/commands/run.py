@@ -9,7 +9,7 @@ from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 
-from benchmark.models import EventKind, Mode, Run
+from benchmark.models import EventKind, Mode, Run, RunState
 from benchmark.services.audit import audit_record
 from benchmark.services.execution import run_drive
 from benchmark.services.holding import run_claim
@@ -27,7 +27,7 @@ def seconds(text: str) -> int:
 
 
 class Command(BaseCommand):
-    help = "Start a run, and follow it to its end. A worker drives it, unless --here is given."
+    help = "Start a run, and follow it to its end; exit 1 if it fails. A worker drives it, unless --here is given."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--agent", required=True)
@@ -78,12 +78,15 @@ class Command(BaseCommand):
                         self.stdout.write(f"{event.at:%H:%M:%S} {line}")
                 run.refresh_from_db()
                 if run.terminal and run.event_seq == seen:
-                    return
+                    break
                 time.sleep(0.5)
         except KeyboardInterrupt:
             if run_cancel(run):
                 audit_record(actor=None, action="run.cancel", subject=run, by="manage.py run")
             self.stderr.write("cancelling")
+            return
+        if run.state == RunState.FAILED:
+            raise CommandError(f"The run failed, {run.fault_code}: {run.fault_detail}")
 
 
 def told(kind: str, data: dict[str, Any]) -> str:

@@ -7,8 +7,10 @@ names one too, and may set `held_out`, `visible`, `max_tokens` and `config`, the
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +18,8 @@ from benchmark.tasks.contract import Evaluator
 from benchmark.tasks.data_contract import DataTarget
 from benchmark.tasks.folder_task_yaml import REASONING_GYM_FOLDER, BadFolder, whole_number
 
-NAME = re.compile(r"[a-z0-9_]{1,40}")
 HELD_OUT, VISIBLE, MAX_TOKENS = 200, 1000, 2048
+NAMES = "datasets.txt"
 VERSION = 1
 """Of everything here and in the evaluator that decides a score."""
 
@@ -27,6 +29,12 @@ def pinned_version() -> str:
     found = re.search(r"^reasoning-gym==(\S+)", (REASONING_GYM_FOLDER / "requirements.txt").read_text(), re.MULTILINE)
     assert found
     return found[1]
+
+
+@cache
+def known_datasets() -> Sequence[str]:
+    """Names that the pinned version has."""
+    return (REASONING_GYM_FOLDER / NAMES).read_text().split()
 
 
 @dataclass(frozen=True)
@@ -42,8 +50,10 @@ class GymRecipe:
     written: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if not NAME.fullmatch(self.dataset):
-            raise BadFolder(f"{self.dataset!r} is no name of a reasoning-gym data set.")
+        if self.dataset not in known_datasets():
+            near = ", ".join(get_close_matches(self.dataset, known_datasets(), n=3))
+            hint = f"near are {near}" if near else f"{REASONING_GYM_FOLDER / NAMES} lists them"
+            raise BadFolder(f"{self.dataset!r} is no name of a data set of reasoning-gym {pinned_version()}; {hint}.")
 
     @classmethod
     def of_folder(cls, about: Mapping[str, Any], path: Path) -> "GymRecipe":

@@ -2,6 +2,7 @@
 
 import ast
 import json
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -13,9 +14,10 @@ from benchmark.tasks.contract import Completion, Item, Outcome, Record
 from benchmark.tasks.data_contract import DataTarget, DataUnavailable
 from benchmark.tasks.folder_task import recipe_of
 from benchmark.tasks.folder_task_yaml import REASONING_GYM_FOLDER, BadFolder
+from benchmark.tasks.reasoning_gym.generator import Generator
 from benchmark.tasks.reasoning_gym.guard import EVALUATED, PARSED, may_be_scored
 from benchmark.tasks.reasoning_gym.gym_evaluator import GymEvaluator, tagged_answer
-from benchmark.tasks.reasoning_gym.recipe import GymRecipe
+from benchmark.tasks.reasoning_gym.recipe import GymRecipe, known_datasets
 from grading.runner.task_loading import load_evaluator
 
 PACKAGE = find_spec("reasoning_gym")
@@ -41,8 +43,11 @@ def test_an_id_names_a_task() -> None:
     assert task.protocol.startswith("reasoning-gym:chain_sum/")
     assert "data set `chain_sum`" in task.description
     assert len(catalogue.task_get("reasoning-gym:intermediate_integration").protocol) <= 64
-    with pytest.raises(catalogue.CatalogueError, match="no name"):
-        catalogue.task_get("reasoning-gym:../x")
+    for name in ("../x", "no_such_thing"):
+        with pytest.raises(catalogue.CatalogueError, match="is no name"):
+            catalogue.task_get(f"reasoning-gym:{name}")
+    with pytest.raises(catalogue.CatalogueError, match=r"near are .*chain_sum"):
+        catalogue.task_get("reasoning-gym:chain_sums")
 
 
 def test_three_lines_name_a_task(tmp_path: Path, settings: Any) -> None:
@@ -174,9 +179,14 @@ def test_too_few_problems_are_said(target: DataTarget) -> None:
 
 
 @installed
-def test_an_unknown_data_set_is_said(target: DataTarget) -> None:
+def test_the_known_data_sets_are_those_of_the_package() -> None:
+    assert known_datasets() == sorted(import_module("reasoning_gym.factory").DATASETS)
+
+
+@installed
+def test_an_unknown_data_set_is_said() -> None:
     with pytest.raises(DataUnavailable, match="no_such_thing"):
-        small("no_such_thing").prepare(target)
+        Generator("no_such_thing", {}, seed=0, size=1).problem(0)
 
 
 @pytest.mark.skipif(PACKAGE is not None, reason="reasoning-gym is installed")
