@@ -11,6 +11,8 @@ from typing import Any
 import httpx
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_before_delay, wait_random_exponential
 
+from benchmark.gateway.tls import trusted
+
 MASK = "•••"
 PASSING = frozenset({408, 409, 425, 429})
 """With every 5xx, the answers that another attempt may not get."""
@@ -58,7 +60,7 @@ class Provider:
     counts: Counts = field(default_factory=Counts)
 
     def __post_init__(self) -> None:
-        self._client = httpx.AsyncClient(timeout=self.timeout_s, transport=self.transport)
+        self._client = httpx.AsyncClient(timeout=self.timeout_s, transport=self.transport, verify=trusted())
         self._room = asyncio.Semaphore(self.concurrency)
 
     async def close(self) -> None:

@@ -5,7 +5,7 @@ Before the row that makes the bytes count is committed, so whoever reads the row
 """
 
 import logging
-import threading
+from functools import cache
 from pathlib import Path
 
 import httpx
@@ -14,7 +14,6 @@ from django.conf import settings
 log = logging.getLogger(__name__)
 BLOCK = 512 * 1024
 TIMEOUT_S = 30.0
-_clients = threading.local()
 
 
 class NotCarried(OSError):
@@ -68,8 +67,7 @@ def _put(place: str, offset: int, data: bytes) -> int | None:
     return None
 
 
+@cache
 def _client() -> httpx.Client:
-    if not hasattr(_clients, "client"):
-        _clients.client = httpx.Client(timeout=TIMEOUT_S)
-    client: httpx.Client = _clients.client
-    return client
+    """One for all threads, of which each run has its own."""
+    return httpx.Client(timeout=TIMEOUT_S)
