@@ -7,8 +7,9 @@ import psutil
 import pytest
 
 from benchmark.sandbox.contract import Exit, Limits, Mount, SandboxFault, Usage
+from tests.support.waiting import until
 
-from .conftest import ALL, DOCKER, Bench, until
+from .conftest import ALL, DOCKER, Bench, mark_of_sleep
 
 MIB = 1 << 20
 
@@ -62,19 +63,19 @@ class TestEverySandbox:
         assert (folder / "result").read_text() == "done\n"
 
     def test_wait_says_none_while_it_runs(self, bench: Bench) -> None:
-        running = bench.start("sleep 30")
+        running = bench.start("sleep 600")
         began = time.monotonic()
         assert running.wait(0.3) is None
-        assert time.monotonic() - began < 15
+        assert time.monotonic() - began < 120
 
     def test_stop_gives_time_to_finish(self, bench: Bench) -> None:
-        running = bench.start('trap "echo finished; exit 5" TERM; echo ready; sleep 30 & wait')
+        running = bench.start('trap "echo finished; exit 5" TERM; echo ready; sleep 600 & wait')
         until(lambda: "ready" in bench.output())
-        assert running.stop(5).code in {5, 143}
+        assert running.stop(60).code in {5, 143}
         assert "finished" in bench.output()
 
     def test_stop_ends_whatever_was_started(self, bench: Bench) -> None:
-        mark = f"31.{time.time_ns() % 10**9}"
+        mark = mark_of_sleep()
         script = f"""
             trap '' TERM HUP INT
             for n in 1 2 3; do (setsid bash -c "trap '' TERM; sleep {mark} & sleep {mark}" &) ; done
@@ -85,29 +86,29 @@ class TestEverySandbox:
         until(lambda: "ready" in bench.output() and len(holders(f"sleep {mark}")) >= 7)
         began = time.monotonic()
         running.stop(0.5)
-        assert time.monotonic() - began < 5
-        assert holders(mark) == []
+        assert time.monotonic() - began < 60
+        until(lambda: holders(mark) == [])
 
     def test_stop_is_idempotent_and_agrees_with_wait(self, bench: Bench) -> None:
         running = bench.start("exit 3")
-        ended = running.wait(30)
+        ended = running.wait(240)
         assert ended == Exit(3)
         assert running.stop() == running.stop() == running.wait(0) == ended
 
     def test_daemons_do_not_outlive_the_command(self, bench: Bench) -> None:
-        mark = f"32.{time.time_ns() % 10**9}"
+        mark = mark_of_sleep()
         bench.run(f"(setsid sleep {mark} >/dev/null 2>&1 &); setsid nohup sleep {mark} & sleep 0.2")
-        until(lambda: holders(mark) == [], 5)
+        until(lambda: holders(mark) == [])
 
     def test_several_hundred_megabytes_of_output_do_not_hang(self, bench: Bench) -> None:
         running = bench.start("head -c 300000000 /dev/zero; echo end")
-        ended = running.wait(120)
+        ended = running.wait(240)
         assert ended == Exit(0)
         assert bench.log_path.stat().st_size == 300_000_004
         bench.log_path.unlink()
 
     def test_memory_limit(self, bench: Bench) -> None:
-        script = "python3 -c 'import time; held = bytearray(400 << 20); time.sleep(5)'"
+        script = "python3 -c 'import time; held = bytearray(400 << 20); time.sleep(200)'"
         ended, _ = bench.run(script, limits=Limits(memory_bytes=150 * MIB))
         assert ended.exceeded == "memory"
         assert ended.code != 0
@@ -131,7 +132,7 @@ class TestEverySandbox:
         folder = tmp_path / "work"
         folder.mkdir()
         (folder / "already").write_bytes(b"x" * 3 * MIB)
-        script = f"cd {folder}; for n in $(seq 40); do head -c 1000000 /dev/urandom > $n; done; sleep 30"
+        script = f"cd {folder}; for n in $(seq 40); do head -c 1000000 /dev/urandom > $n; done; sleep 200"
         mounts = [same_path(folder, read_only=False)]
         ended, _ = bench.run(script, mounts=mounts, limits=Limits(disk_bytes=20 * MIB))
         assert ended == Exit(137, "disk")
@@ -152,11 +153,11 @@ class TestEverySandbox:
             bench.start("true", mounts=[same_path(tmp_path / "nowhere")])
 
     def test_reap_ends_what_a_lost_worker_left(self, bench: Bench) -> None:
-        mark = f"33.{time.time_ns() % 10**9}"
+        mark = mark_of_sleep()
         bench.start(f"(setsid sleep {mark} &); sleep {mark}", name="test-left-behind")
         until(lambda: len(holders(f"sleep {mark}")) >= 2)
         bench.sandbox.reap("test-left-behind")
-        until(lambda: holders(mark) == [], 5)
+        until(lambda: holders(mark) == [])
         bench.sandbox.reap("test-left-behind")
         bench.sandbox.reap("test-never-existed")
 
@@ -168,10 +169,10 @@ class TestEverySandbox:
 def test_the_engine_counts_what_a_container_uses(bench: Bench) -> None:
     """Where the worker sees no process of it: in a container beside it."""
     running = bench.start(
-        "python3 -c \"held = b'x' * (64 << 20); print('held', flush=True)\nwhile True: pass\" & sleep 100"
+        "python3 -c \"held = b'x' * (64 << 20); print('held', flush=True)\nwhile True: pass\" & sleep 600"
     )
-    until(lambda: "held" in bench.output(), 60)
-    until(lambda: (told := running.usage()) is not None and (told.cpu_s or 0) > 0.5, 60)
+    until(lambda: "held" in bench.output())
+    until(lambda: (told := running.usage()) is not None and (told.cpu_s or 0) > 0.5)
     told = running.usage()
     assert told is not None
     assert (told.memory_bytes or 0) > 64 << 20

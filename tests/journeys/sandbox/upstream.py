@@ -70,14 +70,16 @@ class Upstream:
     def __init__(self) -> None:
         self._folder = tempfile.TemporaryDirectory()
         self.folder = Path(self._folder.name)
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            self.port = int(free.getsockname()[1])
+        from tests.support.platform import free_port  # the program below has no part of the tests but this file
+
+        self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
         self._process = subprocess.Popen([sys.executable, __file__, str(self.port), str(self.folder)])
-        for _ in range(200):
+        deadline = time.monotonic() + 120
+        while time.monotonic() < deadline and self._process.poll() is None:
             with socket.socket() as probe:
                 if probe.connect_ex(("127.0.0.1", self.port)) == 0:
                     return
@@ -94,7 +96,8 @@ class Upstream:
 
     def seen(self) -> list[dict[str, Any]]:
         path = self.folder / "seen.jsonl"
-        return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+        # What follows the last line break is being written.
+        return [json.loads(line) for line in path.read_text().split("\n")[:-1]] if path.exists() else []
 
     def open_connections(self) -> int:
         """Those that the server has with somebody."""
