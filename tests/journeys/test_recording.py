@@ -40,12 +40,34 @@ def recorded(platform: Platform, slug: str, labels: int) -> dict[str, Any]:
         now = record(platform, slug)
         return now["ingested"] and len({number for number, *_ in now["labels"]}) == labels
 
-    platform.until(done, 40, "the run is recorded and judged")
+    platform.until(done, 180, "the run is recorded and judged")
     return record(platform, slug)
 
 
+def go_on(platform: Platform, slug: str) -> None:
+    (platform.data / "runs" / slug / "workspace" / "output" / "go").touch()
+
+
+def events_of(platform: Platform, slug: str) -> list[str]:
+    """Kinds of those that are stored by now."""
+    rows = platform.query(
+        "SELECT e.kind FROM traces_event e JOIN traces_trace t ON t.id = e.trace_id "
+        "JOIN benchmark_run r ON r.id = t.run_id WHERE r.slug = %s",
+        slug,
+    )
+    return [kind for (kind,) in rows]
+
+
+def sampled(platform: Platform, slug: str) -> bool:
+    """Whether it was seen what the agent uses."""
+    sql = "SELECT s.memory_bytes FROM traces_resourcesample s JOIN benchmark_run r ON r.id = s.run_id WHERE r.slug = %s"
+    return any(memory for (memory,) in platform.query(sql, slug))
+
+
 def test_a_run_that_changes_its_method_is_recorded_whole(platform: Platform, base: Path) -> None:
-    slug = platform.run(base, "two-methods", agent="coding")
+    slug = platform.run(base, "two-methods:watched", agent="coding")
+    platform.until(lambda: sampled(platform, slug), 120, "what the agent uses is seen")
+    go_on(platform, slug)
     assert platform.ended(slug)["state"] == "finished"
     told = recorded(platform, slug, 2)
     log = (platform.data / "runs" / slug / "agent.log").read_bytes()
@@ -60,7 +82,7 @@ def test_a_run_that_changes_its_method_is_recorded_whole(platform: Platform, bas
     assert told["snapshots"][0][2] == {"out": "a link, not followed"}
     last = {number: methods for number, methods, _ in told["labels"]}
     assert last == {1: ["SFT"], 2: ["SFT", "GRPO"]} or last == {1: ["SFT"], 2: ["GRPO"]}
-    memory, processes, disk = told["samples"][0]
+    memory, processes, disk = next(sample for sample in told["samples"] if sample[0])
     assert memory > 1 << 20
     assert processes >= 1
     assert disk > 0
@@ -91,7 +113,9 @@ def _token(platform: Platform, slug: str) -> str:
 
 
 def test_an_agent_that_rewrites_its_log_is_found_out(platform: Platform, base: Path) -> None:
-    slug = platform.run(base, "tamper", agent="coding")
+    slug = platform.run(base, "tamper:watched", agent="coding")
+    platform.until(lambda: "notice" in events_of(platform, slug), 120, "what was really said is read")
+    go_on(platform, slug)
     platform.ended(slug)
     told = recorded(platform, slug, 1)
     assert told["notes"] == [
@@ -100,31 +124,22 @@ def test_an_agent_that_rewrites_its_log_is_found_out(platform: Platform, base: P
     assert ["agent.log, as it was read live", "reading", "claude-stream"] in told["traces"]
 
 
-def test_events_of_a_run_under_way_are_there_within_seconds(platform: Platform, base: Path) -> None:
-    slug = platform.run(base, "two-methods", agent="coding")
-
-    def seen() -> bool:
-        return platform.state(slug) == "running" and "tool_call" in _events(platform, slug)
-
-    platform.until(seen, 30, "a tool call is among the events while the run lives")
-    platform.ended(slug)
-
-
-def _events(platform: Platform, slug: str) -> list[str]:
-    try:
-        return list(record(platform, slug)["events"])
-    except AssertionError:
-        return []
+def test_events_of_a_run_under_way_are_there_while_it_lives(platform: Platform, base: Path) -> None:
+    slug = platform.run(base, "two-methods:watched", agent="coding")
+    platform.until(lambda: "tool_call" in events_of(platform, slug), 120, "a tool call is among the events")
+    assert platform.state(slug) == "running"
+    go_on(platform, slug)
+    assert platform.ended(slug)["state"] == "finished"
 
 
 def test_a_worker_killed_under_a_run_leaves_a_sealed_log_and_its_trace(platform: Platform, base: Path) -> None:
-    slug = platform.run(base, "two-methods", agent="coding")
+    slug = platform.run(base, "two-methods:watched", agent="coding")
     log = platform.data / "runs" / slug / "agent.log"
-    platform.until(lambda: log.exists() and b"tool_use" in log.read_bytes(), 30, "the agent works")
+    platform.until(lambda: log.exists() and b"tool_use" in log.read_bytes(), 120, "the agent works")
     platform.kill("worker")
     platform.start_worker()
-    assert platform.ended(slug, 40)["fault_code"] == "worker_lost"
-    platform.until(lambda: bool(record(platform, slug)["ingested"]), 40, "the log is read")
+    assert platform.ended(slug)["fault_code"] == "worker_lost"
+    platform.until(lambda: bool(record(platform, slug)["ingested"]), 180, "the log is read")
     told = record(platform, slug)
     assert told["log_sha256"] == hashlib.sha256(log.read_bytes()).hexdigest()
     assert (

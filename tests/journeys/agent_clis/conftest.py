@@ -42,7 +42,7 @@ def running(data: Path, sandbox: Mapping[str, str]) -> Iterator[Clis]:
         extra = {f"AGENT2_{name.upper()}_URL": provider.url for name in KEYS}
         extra |= {f"AGENT2_{name.upper()}_KEY": key for name, key in KEYS.items()}
         extra |= {"AGENT2_AGENT_TOOLS_DIR": str(TOOLS), **sandbox}
-        extra |= {"AGENT2_PROVIDER_PATIENCE_S": "15", "AGENT2_PRICES": str(data / "prices.yaml")}
+        extra |= {"AGENT2_PROVIDER_PATIENCE_S": "30", "AGENT2_PRICES": str(data / "prices.yaml")}
         platform = Platform(data, extra)
         platform.start()
         try:
@@ -62,7 +62,7 @@ def beforehand(platform: Platform) -> Iterator[None]:
         yield
     finally:
         started.terminate()
-        started.wait(30)
+        started.wait(120)
 
 
 @pytest.fixture(scope="session")

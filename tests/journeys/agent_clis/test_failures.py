@@ -8,7 +8,7 @@ import pytest
 from tests.journeys.agent_clis.conftest import Clis
 from tests.support.scripted_provider import Fault, Script, Turn
 
-pytestmark = [pytest.mark.bubblewrap, pytest.mark.slow]
+pytestmark = [pytest.mark.bubblewrap, pytest.mark.slow, pytest.mark.timeout(900)]
 LOOK = Turn("ls", "Look.")
 TOO_LONG = "prompt is too long: 210000 tokens > 200000 maximum"
 CLAUDE, CODEX = ("claude-code", "claude-opus-4-6"), ("codex", "gpt-5.5")
@@ -20,8 +20,8 @@ def driven(clis: Clis, base: Path, agent: str, driver: str, *faults: Fault) -> t
     """The run once it has ended, and what its agent printed."""
     clis.install(agent)
     clis.provider.script = Script([LOOK, Turn("cat description.md | head -3")], faults=faults)
-    slug = clis.platform.run(base, driver, budget=240, agent=agent)
-    run = clis.platform.ended(slug, 150)
+    slug = clis.platform.run(base, driver, agent=agent)
+    run = clis.platform.ended(slug, 600)
     return run, (clis.platform.data / "runs" / slug / "agent.log").read_text(errors="replace")[-3000:]
 
 
@@ -43,7 +43,6 @@ def test_a_passing_failure_is_the_agents_own_to_retry(
     assert (run["state"], run["fault_code"]) == ("finished", ""), log
 
 
-@pytest.mark.timeout(900)
 @pytest.mark.parametrize(
     ("stack", "fault", "code"),
     [
@@ -63,7 +62,7 @@ def test_a_lasting_failure_is_a_typed_fault(
 
 
 def test_an_agent_that_waits_for_a_dead_provider_is_ended(clis: Clis, base: Path) -> None:
-    """Claude Code goes on asking for minutes; the platform's patience, here 15 s, is shorter."""
+    """Claude Code goes on asking for minutes; the platform's patience, here 30 s, is shorter."""
     run, log = driven(clis, base, *CLAUDE, Fault(1, 500, 0))
     assert (run["state"], run["fault_code"]) == ("failed", "provider_error"), log
 
@@ -73,9 +72,9 @@ def test_a_used_up_budget_of_tokens_ends_the_run_as_such(clis: Clis, base: Path)
     clis.provider.script = Script([LOOK] * 40)
     told = clis.platform.manage(
         *("run", "--agent", "claude-code", "--task", "arithmetic", "--base-model", str(base)),
-        *("--budget", "240s", "--tokens", "500", "--detach"),
+        *("--budget", "600s", "--tokens", "500", "--detach"),
     )
-    run = clis.platform.ended(told.strip().rstrip("/").rsplit("/", 1)[1], 120)
+    run = clis.platform.ended(told.strip().rstrip("/").rsplit("/", 1)[1], 600)
     assert (run["state"], run["fault_code"]) == ("timed_out", "tokens_used_up")
 
 
@@ -84,10 +83,10 @@ def test_an_agent_is_resumed_as_often_as_its_run_allows(clis: Clis, base: Path) 
     clis.provider.script = Script([LOOK])
     told = clis.platform.manage(
         *("run", "--agent", "claude-code", "--task", "arithmetic", "--base-model", str(base)),
-        *("--budget", "240s", "--resumes", "2", "--detach"),
+        *("--budget", "600s", "--resumes", "2", "--detach"),
     )
     slug = told.strip().rstrip("/").rsplit("/", 1)[1]
-    assert clis.platform.ended(slug, 120)["state"] == "finished"
+    assert clis.platform.ended(slug, 600)["state"] == "finished"
     steps = [each["data"] for each in clis.platform.get(slug, "events/") if each["kind"] == "run.step"]
     assert [each["resumed"] for each in steps if "resumed" in each] == [1, 2]
     log = (clis.platform.data / "runs" / slug / "agent.log").read_text()
@@ -97,6 +96,6 @@ def test_an_agent_is_resumed_as_often_as_its_run_allows(clis: Clis, base: Path) 
 def test_an_agent_without_its_key_does_not_start(clis: Clis, base: Path) -> None:
     clis.install("opencode")
     slug = clis.platform.run(base, "compatible/some-model", agent="opencode")
-    run = clis.platform.ended(slug, 60)
+    run = clis.platform.ended(slug)
     assert (run["state"], run["fault_code"]) == ("failed", "agent_unavailable")
     assert "AGENT2_COMPATIBLE_KEY" in run["fault_detail"]

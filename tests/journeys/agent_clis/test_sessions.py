@@ -89,8 +89,8 @@ def _short_session(clis: Clis, base: Path, agent: str, driver: str) -> None:
     clis.install(agent)
     clis.provider.script = Script([Turn("cat description.md; expr 41 + 1000", "Look.")])
     clis.provider.seen.clear()
-    slug = clis.platform.run(base, driver, budget=240, agent=agent)
-    run = clis.platform.ended(slug, 200)
+    slug = clis.platform.run(base, driver, agent=agent)
+    run = clis.platform.ended(slug, 640)
     log = (clis.platform.data / "runs" / slug / "agent.log").read_text(errors="replace")
     assert (run["state"], run["fault_code"]) == ("finished", ""), log[-3000:]
     assert "1041" in log
@@ -137,7 +137,7 @@ def _recorded(platform: Platform, slug: str, dialect: str, script: Script) -> No
         now = record(platform, slug)
         return now["ingested"] and len({number for number, _ in now["labels"]}) == 2
 
-    platform.until(done, 40, "the run is recorded and judged")
+    platform.until(done, 180, "the run is recorded and judged")
     told = record(platform, slug)
     assert told["dialect"] == dialect
     assert told["events"].count("tool_call") == len(script.turns)

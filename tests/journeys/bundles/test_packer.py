@@ -44,7 +44,7 @@ def pack(site: Platform, tmp_path_factory: pytest.TempPathFactory) -> Pack:
         command = [sys.executable, "-I", "-S", str(script), *arguments]
         environment = {"AGENT2_TOKEN": token, "PYTHONUTF8": "1"}
         return subprocess.run(
-            command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=120
+            command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=280
         )
 
     return run

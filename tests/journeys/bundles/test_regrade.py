@@ -66,7 +66,7 @@ def test_a_moderator_has_the_checkpoint_graded(site: Platform, base: Path, tmp_p
         facts.update(site.http.get(site.url + "/api/v1" + place, headers=tus.headers).json())
         return facts
 
-    site.until(lambda: look()["state"] not in ("received", "checking"), 60, "the check ends")
+    site.until(lambda: look()["state"] not in ("received", "checking"), 180, "the check ends")
     assert facts["state"] == "accepted", facts["report"]
     assert [each["weights"] for each in facts["report"]["claim"]["submissions"]] == ["", "", f"{START}/output/v3"]
     site.manage("shell", "-c", ASK.format(slug=facts["bundle"]))
@@ -75,7 +75,7 @@ def test_a_moderator_has_the_checkpoint_graded(site: Platform, base: Path, tmp_p
     def third() -> dict[str, Any]:
         return dict(site.http.get(run, headers=tus.headers).json()["results"][2])
 
-    site.until(lambda: not third()["claimed"], 60, "the third submission is graded here")
+    site.until(lambda: not third()["claimed"], 180, "the third submission is graded here")
     graded = third()
     assert graded["score"] == float(int(graded["digest"][:8], 16) % 101)
     assert [each["claimed"] for each in site.http.get(run, headers=tus.headers).json()["results"]] == [

@@ -66,7 +66,7 @@ def settled(site: Platform, tus: Tus, place: str) -> int:
         seen.append(int(tus.head(place).headers["Upload-Offset"]))
         return seen[-1] == seen[-2]
 
-    site.until(still, 10, "the offset stands still")
+    site.until(still, 60, "the offset stands still")
     return seen[-1]
 
 
@@ -78,21 +78,23 @@ def go_on(site: Platform, tus: Tus, place: str, data: bytes) -> Any:
         nonlocal answer
         at = int(tus.head(place).headers["Upload-Offset"])
         answer = tus.patch(place, at, data[at:])
-        return bool(answer.status_code != 423)
+        return answer.status_code not in (409, 423)
 
-    site.until(done, 10, "the upload is free")
+    site.until(done, 60, "the upload is free")
     return answer
 
 
 def test_cut_at_any_byte_it_goes_on(site: Platform, tus: Tus) -> None:
     data = random.Random(7).randbytes(3_000_000)
     place = tus.announce(len(data), "cut.zip")
-    chance, at = random.Random(11), 0
+    chance, at, furthest = random.Random(11), 0, 0
     for size in (1, 17, 65_536, 1_048_577, *(chance.randrange(1, 300_000) for _ in range(5))):
         with cut_patch(tus, place, at, len(data) - at, data[at : at + size]):
             pass
+        furthest = max(furthest, at + size)
         before, at = at, settled(site, tus, place)
-        assert before <= at <= before + size  # what the server had not read when it noticed is sent again
+        # What the server had not read when it noticed is sent again; it may still be at what an earlier request sent.
+        assert before <= at <= furthest
     assert at > 500_000
     answer = go_on(site, tus, place, data)
     assert answer.status_code == 204, answer.text
@@ -107,7 +109,7 @@ def test_the_server_may_die_in_between(site: Platform, tus: Tus) -> None:
     place = tus.announce(len(data), "died.zip")
     with cut_patch(tus, place, 0, len(data), data[:1_500_000]):
         quarantine = site.data / "bundles" / "quarantine" / place.rstrip("/").rsplit("/", 1)[1]
-        site.until(lambda: quarantine.stat().st_size >= 1_000_000, 10, "most of it is on disk")
+        site.until(lambda: quarantine.stat().st_size >= 1_000_000, 60, "most of it is on disk")
         site.kill("server")
     site.start_server()
     at = int(tus.head(place).headers["Upload-Offset"])
@@ -119,7 +121,7 @@ def test_two_at_once_are_not_mixed(site: Platform, tus: Tus) -> None:
     data = random.Random(9).randbytes(3_000_000)
     place = tus.announce(len(data), "two.zip")
     with cut_patch(tus, place, 0, len(data), data[:1_500_000]):
-        site.until(lambda: int(tus.head(place).headers["Upload-Offset"]) > 0, 10, "the first is writing")
+        site.until(lambda: int(tus.head(place).headers["Upload-Offset"]) > 0, 60, "the first is writing")
         at = int(tus.head(place).headers["Upload-Offset"])
         assert tus.patch(place, at, data[at:]).status_code == 423
     assert go_on(site, tus, place, data).headers["Bundle-Sha256"] == hashlib.sha256(data).hexdigest()
@@ -138,7 +140,7 @@ def test_a_worker_checks_it_while_the_report_follows(site: Platform, tus: Tus, t
         report.update(site.http.get(site.url + "/api/v1" + place, headers=tus.headers).json())
         return report["state"] not in ("received", "checking")
 
-    site.until(ended, 60, "the check ends")
+    site.until(ended, 180, "the check ends")
     assert (report["state"], report["trust"]) == ("accepted", "checked"), report["report"]
     assert report["report"]["peak_mb"] < 300
     assert site.http.get(f"{site.url}/runs/{report['run']}/").status_code == 404

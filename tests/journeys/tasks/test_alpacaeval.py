@@ -116,7 +116,7 @@ def test_without_a_socket_nothing_is_loaded(tmp_path: Path, target: DataTarget, 
     )
     (tmp_path / "spec.json").write_text(json.dumps(asdict(spec)))
     command = [sys.executable, "-m", "grading.runner", str(tmp_path / "spec.json"), str(tmp_path / "out")]
-    subprocess.run(command, cwd=ROOT, capture_output=True, timeout=120, check=True)
+    subprocess.run(command, cwd=ROOT, capture_output=True, timeout=300, check=True)
     told = json.loads((tmp_path / "out" / "verdict.json").read_text())
     assert told["finding"]["code"] == "I_PROVIDER"
     assert told["seconds_loading"] == 0
@@ -131,7 +131,7 @@ def judged_platform(
             "AGENT2_GRADING_RUNNER": REAL,
             "AGENT2_GRADING_LIMIT": str(LIMIT),
             "AGENT2_SANDBOX": "bubblewrap",
-            "AGENT2_HEARTBEAT_S": "2",
+            "AGENT2_HEARTBEAT_S": "3",
             "AGENT2_TASK_ALPACAEVAL_DIR": str(sources),
             "AGENT2_JUDGE_URL": scripted.url,
             "AGENT2_JUDGE_MODEL": scripted.model,

