@@ -36,6 +36,10 @@ class GradingRoom(Protocol):
         """Submissions of the run that have not ended."""
         ...
 
+    def has_submission(self, run_id: int, number: int) -> bool:
+        """Whether the run has a submission of that number; those of a run made elsewhere may leave some out."""
+        ...
+
     def withdraw(self, run_id: int) -> None:
         """End what has not been graded: the run was cancelled."""
         ...

@@ -35,6 +35,9 @@ class GradingRoom:
     def pending(self, run_id: int) -> int:
         return Submission.objects.filter(run_id=run_id).pending().count()
 
+    def has_submission(self, run_id: int, number: int) -> bool:
+        return Submission.objects.filter(run_id=run_id, number=number).exists()
+
     def withdraw(self, run_id: int) -> None:
         run = Run.objects.get(pk=run_id)
         with transaction.atomic():

@@ -14,6 +14,7 @@ from django.db import transaction
 
 from benchmark.artifacts.contract import Damaged
 from benchmark.models import Run
+from benchmark.ports import grading_room
 from benchmark.services.audit import audit_record
 from benchmark.services.base_models import base_model_name
 from traces.methods.routes import RouteLabel, run_route
@@ -110,7 +111,7 @@ def label_correct(*, run: Run, number: int, methods: Iterable[str], author: User
         problems["methods"] = "Name each method once, in the order in which they were applied."
     if not reason.strip():
         problems["reason"] = "Say why: what in the code, the transcript or the checkpoint shows it."
-    if not 1 <= number <= run.submission_count and not CodeSnapshot.objects.filter(run=run, number=number).exists():
+    if not grading_room().has_submission(run.pk, number):
         problems["number"] = "The run has no such submission."
     if problems:
         raise ValidationError(problems)

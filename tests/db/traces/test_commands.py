@@ -48,6 +48,14 @@ def test_import_makes_an_external_run(tmp_path: Path) -> None:
     assert (run.origin, run.state, run.agent, run.driver) == (Origin.EXTERNAL, RunState.FINISHED, "Claude Code", "m-1")
 
 
+def test_a_file_that_cannot_be_read_leaves_no_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RUN_SECRET", "ab")
+    for where in ({"new": True, "task": "arithmetic", "base_model": "tiny"}, {"run": run_row().slug}):
+        with pytest.raises(CommandError, match="secret"):
+            told("trace_import", transcript(tmp_path), secret_env=["RUN_SECRET"], **where)
+    assert [run.origin for run in Run.objects.all()] == [Origin.LOCAL]
+
+
 def test_names_of_an_imported_run_hide_nothing(tmp_path: Path) -> None:
     path = transcript(tmp_path)
     path.write_text(path.read_text().replace('"m-1"', json.dumps("m\u202e-\u200b\x1b[31m\U000e00411")))

@@ -159,6 +159,19 @@ def test_a_correction_that_is_incomplete_is_refused(run: Run, values: dict[str, 
     assert not MethodLabel.objects.exists()
 
 
+def test_exactly_the_submissions_that_exist_can_be_corrected(run: Run) -> None:
+    """Those of a run made elsewhere keep the numbers that they had there."""
+    author = User.objects.create_user("rosalind")
+    for number in (2, 7):
+        graded_row(run, 5.0, number=number)
+    assert run.submission_count == 2
+    for number in (2, 7):
+        label_correct(run=run, number=number, methods=["SFT"], author=author, reason="seen")
+    for number in (0, 1, 3, 8, 10**30):
+        with pytest.raises(ValidationError, match="no such submission"):
+            label_correct(run=run, number=number, methods=["SFT"], author=author, reason="seen")
+
+
 def test_the_account_of_a_run_has_route_switches_and_report(run: Run) -> None:
     baseline_row(run, 10.0)
     for score, methods in ((20.0, ["SFT"]), (15.0, ["DPO"]), (30.0, ["SFT", "GRPO"])):

@@ -27,7 +27,9 @@ class Command(BaseCommand):
         parser.add_argument("file", nargs="+", type=Path)
         where = parser.add_mutually_exclusive_group()
         where.add_argument("--run", default="", help="the id of the run that the transcripts belong to")
-        where.add_argument("--new", action="store_true", help="make a run of origin external for them")
+        where.add_argument(
+            "--new", action="store_true", help="make a run of origin external for them; none where one fails"
+        )
         parser.add_argument("--task", default="", help="with --new: the run's task")
         parser.add_argument("--base-model", default="", help="with --new: the run's base model")
         parser.add_argument("--dry-run", action="store_true", help="store nothing")
@@ -60,14 +62,22 @@ class Command(BaseCommand):
             run = run_for_transcript(task=options["task"], base_model=options["base_model"])
         else:
             raise CommandError("Name the run with --run ID, or make one with --new; --dry-run stores nothing.")
-        for path in options["file"]:
+        try:
+            self._read(run, options["file"], secrets)
+            if options["new"]:
+                run_for_transcript(run=run)
+        except BaseException:
+            if options["new"]:
+                run.delete()
+            raise
+
+    def _read(self, run: Run, paths: list[Path], secrets: list[str]) -> None:
+        for path in paths:
             trace = trace_import(run, path, secrets=secrets)
             self.stdout.write(
                 f"{run.slug} trace {trace.pk}: {trace.dialect or 'text'}, {trace.event_count} events "
                 f"({trace.raw_count} raw) from {trace.line_count} lines, {trace.masked_count} secrets masked"
             )
-        if options["new"]:
-            run_for_transcript(run=run)
 
     def _tell(self, paths: list[Path], secrets: list[str], *, table: bool) -> None:
         rows: list[tuple[str, ...]] = [HEADER] if table else []
