@@ -5,6 +5,8 @@ import os
 import stat
 from pathlib import Path
 
+from benchmark.sandbox.trees import walk
+
 
 def closed_to(path: Path, uid: int, gid: int) -> Path | None:
     """What of a file, or of a folder and the files right in it, its permissions keep from that user; None: nothing."""
@@ -28,10 +30,10 @@ def hand_over(path: Path, uid: int, gid: int) -> None:
     """Give what is below `path` to the container's user. Only root can, and only root has to."""
     if os.getuid() != 0:
         return
-    for folder, _, files in os.walk(path):
-        for name in ("", *files):
-            target = Path(folder, name) if name else Path(folder)
+    if path.is_dir():
+        os.chown(path, uid, gid)
+        for folder, entry in walk(path.resolve()):
             with contextlib.suppress(FileNotFoundError):
-                os.chown(target, uid, gid, follow_symlinks=False)
-    if path.is_file() and stat.S_ISREG(path.lstat().st_mode):
+                os.chown(entry.name, uid, gid, dir_fd=folder, follow_symlinks=False)
+    elif stat.S_ISREG(path.lstat().st_mode):
         os.chown(path, uid, gid, follow_symlinks=False)

@@ -22,6 +22,7 @@ from benchmark.sandbox.cgroup import Cgroup
 from benchmark.sandbox.cgroup_find import Controller, find_controllers
 from benchmark.sandbox.contract import SandboxFault, Spec
 from benchmark.sandbox.interpreter import interpreter_folders, outermost
+from benchmark.sandbox.output import Output
 
 GIB = 1 << 30
 PROGRAM = "bwrap"
@@ -78,13 +79,13 @@ class BubblewrapSandbox:
         args = sandbox_args(self._view(), spec)
         group = self._group(spec.name)
         writable = [mount.source for mount in spec.mounts if not mount.read_only]
-        log = [spec.log_path] if spec.log_path is not None else []
-        watch = limits.LimitWatch(spec.limits, group=group, folders=[*writable, *log])
+        watch = limits.LimitWatch(spec.limits, group=group, folders=writable)
         if group is not None:
             group.create(spec.limits)
         try:
+            watch.output = Output(spec.log_path, spec.log_bytes)
             started = Started.launch(
-                [PROGRAM, "--hostname", hostname(spec.name)], args, ETC_FILES, command, spec.log_path
+                [PROGRAM, "--hostname", hostname(spec.name)], args, ETC_FILES, command, watch.output
             )
         except BaseException:
             if group is not None:

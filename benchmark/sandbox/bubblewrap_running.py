@@ -8,13 +8,13 @@ import signal
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import psutil
 
 from benchmark.sandbox.contract import Exit, SandboxFault
 from benchmark.sandbox.limits import KILLED, LimitWatch
-from benchmark.sandbox.running import DEATH_S, WatchedRunning, opened_log
+from benchmark.sandbox.output import Output
+from benchmark.sandbox.running import DEATH_S, WatchedRunning
 from benchmark.sandbox.seccomp import seccomp_filter
 
 
@@ -36,7 +36,7 @@ class Started:
         args: Sequence[str],
         files: Mapping[str, str],
         command: Sequence[str],
-        log_path: Path | None,
+        output: Output,
     ) -> "Started":
         """Options travel through a file descriptor: they hold tokens, and a command line is everybody's to read.
 
@@ -54,26 +54,26 @@ class Started:
             theirs.append(memory_file(denied))
             descriptors += ["--seccomp", theirs[-1]]
         try:
-            with opened_log(log_path) as log:
-                process = subprocess.Popen(
-                    [*program, *map(str, descriptors), "--", *command],
-                    pass_fds=theirs,
-                    stdin=subprocess.DEVNULL,
-                    stdout=log,
-                    stderr=log,
-                    env={"PATH": os.environ.get("PATH", os.defpath)},
-                )
+            process = subprocess.Popen(
+                [*program, *map(str, descriptors), "--", *command],
+                pass_fds=theirs,
+                stdin=subprocess.DEVNULL,
+                stdout=output.fd,
+                stderr=output.fd,
+                env={"PATH": os.environ.get("PATH", os.defpath)},
+            )
         except OSError as error:
             os.close(gate_write)
             os.close(status_read)
             raise SandboxFault(f"cannot start bubblewrap: {error}") from error
         finally:
+            output.handed_over()
             for fd in theirs:
                 os.close(fd)
-        return cls._connected(process, status_read, gate_write)
+        return cls._connected(process, status_read, gate_write, output)
 
     @classmethod
-    def _connected(cls, process: "subprocess.Popen[bytes]", status_fd: int, gate_fd: int) -> "Started":
+    def _connected(cls, process: "subprocess.Popen[bytes]", status_fd: int, gate_fd: int, output: Output) -> "Started":
         text = b""
         while b"\n" not in text and (more := os.read(status_fd, 4096)):
             text += more
@@ -83,6 +83,7 @@ class Started:
         except (ValueError, KeyError, OSError) as error:
             process.kill()
             process.wait()
+            output.end()
             os.close(status_fd)
             os.close(gate_fd)
             raise SandboxFault("bubblewrap could not set the sandbox up; the run's log has its words") from error
@@ -144,6 +145,7 @@ class BubblewrapRunning(WatchedRunning):
                 raise SandboxFault("the sandbox ended before its command started; the log says why")
             return self._watch.ended_as(code)
         finally:
+            self._watch.end_output()
             started.close()
             self._watch.close()
 

@@ -36,6 +36,16 @@ def settings_for(controller: Controller, limits: Limits) -> Iterator[tuple[str, 
             yield "cpu.cfs_quota_us", str(quota)
 
 
+def counted(path: Path, key: str) -> int:
+    """The number after that key in a group's file; 0 where there is none."""
+    with contextlib.suppress(OSError):
+        for line in path.read_text().splitlines():
+            name, _, value = line.partition(" ")
+            if name == key:
+                return int(value)
+    return 0
+
+
 @dataclass(frozen=True)
 class Cgroup:
     """One sandbox's group in each controller's hierarchy (one and the same folder in version 2)."""
@@ -89,14 +99,7 @@ class Cgroup:
 
     def _counter(self, kind: str, file: str, key: str) -> int:
         controller = self.controllers.get(kind)
-        if controller is None:
-            return 0
-        with contextlib.suppress(OSError):
-            for line in (controller.parent / self.name / file).read_text().splitlines():
-                name, _, value = line.partition(" ")
-                if name == key:
-                    return int(value)
-        return 0
+        return 0 if controller is None else counted(controller.parent / self.name / file, key)
 
     def kill(self, timeout_s: float = 5.0) -> None:
         """SIGKILL everything in the group until it is empty.

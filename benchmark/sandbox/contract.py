@@ -13,6 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import Protocol
 
 FORWARD_PORT = 8900
+LOG_BYTES = 1 << 30
 PRIVATE_TMP = PurePosixPath("/tmp")  # noqa: S108 - inside, where it is the sandbox's own
 
 
@@ -37,7 +38,7 @@ class Limits:
     memory_bytes: int | None = None
     processes: int | None = None
     disk_bytes: int | None = None
-    """Bytes that the writable mounts may grow by, `/tmp` and HOME included."""
+    """Bytes that the writable mounts may grow by, `/tmp` and HOME included; and as many files as belong to them."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,8 @@ class Spec:
     """In a folder of its own: all of that is shown inside, read-only."""
     log_path: Path | None = None
     """Where raw stdout and stderr, merged, are appended to; created if absent."""
+    log_bytes: int = LOG_BYTES
+    """How large the log may become. What is printed beyond is lost, and the command goes on."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +89,15 @@ class Running(Protocol):
     @property
     def root_pid(self) -> int | None:
         """The ancestor of everything inside, on this host; None where it is not known."""
+        ...
+
+    @property
+    def hits(self) -> frozenset[str]:
+        """What it ran into on its way without being ended for it, as far as it can be seen; whole after the end.
+
+        `memory`: a process was killed; `processes`: a fork was refused; `tmp`: a folder in memory was full; `log`: it
+        printed more than is kept; `sigterm`: it did not end when asked to.
+        """
         ...
 
     def usage(self) -> Usage | None:

@@ -1,42 +1,65 @@
-"""How many bytes folders and private file systems hold, measured by walking: cheap enough to do every few seconds."""
+"""What folders and private file systems hold, measured by walking: cheap enough to do every few seconds."""
 
 import os
 from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
+from benchmark.sandbox.trees import walk
+
 BLOCK = 512
+FILE_BYTES = 16384
+"""What a file system sets aside for each file beside its contents (mke2fs.conf(5), inode_ratio)."""
 
 
-def tree_bytes(root: Path) -> int:
-    """Bytes allocated below `root`, itself included; symbolic links are not followed, hard links count once.
+@dataclass(frozen=True)
+class Held:
+    """How much of a disk something takes."""
+
+    bytes: int = 0
+    """Allocated."""
+    files: int = 0
+    """Files and folders, however small: a disk has room for so many."""
+
+    def __add__(self, other: "Held") -> "Held":
+        return Held(self.bytes + other.bytes, self.files + other.files)
+
+    def __sub__(self, other: "Held") -> "Held":
+        return Held(self.bytes - other.bytes, self.files - other.files)
+
+    def reaches(self, limit: int) -> bool:
+        """Whether it takes `limit` bytes, or as many files as belong to a disk of that size."""
+        return self.bytes >= limit or self.files * FILE_BYTES >= limit
+
+
+def tree_held(root: Path) -> Held:
+    """What is allocated below `root`, itself included; symbolic links are not followed, hard links count once.
 
     What vanishes while we look counts nothing.
     """
-    total = 0
-    seen: set[tuple[int, int]] = set()
-    pending: list[str] = []
     try:
-        status = root.lstat()
+        total = root.lstat().st_blocks * BLOCK
     except OSError:
-        return 0
-    total += status.st_blocks * BLOCK
+        return Held()
+    files = 1
+    seen: set[tuple[int, int]] = set()
     if root.is_dir() and not root.is_symlink():
-        pending.append(str(root))
-    while pending:
-        try:
-            with os.scandir(pending.pop()) as entries:
-                for entry in entries:
-                    total += _entry_bytes(entry, seen, pending)
-        except OSError:
-            continue
-    return total
+        with suppress(OSError):
+            for _, entry in walk(root):
+                total += _entry_bytes(entry, seen)
+                files += 1
+    return Held(total, files)
 
 
-def _entry_bytes(entry: os.DirEntry[str], seen: set[tuple[int, int]], pending: list[str]) -> int:
+def tree_bytes(root: Path) -> int:
+    """See `tree_held`."""
+    return tree_held(root).bytes
+
+
+def _entry_bytes(entry: os.DirEntry[str], seen: set[tuple[int, int]]) -> int:
     try:
         status = entry.stat(follow_symlinks=False)
-        if entry.is_dir(follow_symlinks=False):
-            pending.append(entry.path)
     except OSError:
         return 0
     if status.st_nlink > 1 and not entry.is_dir(follow_symlinks=False):
@@ -47,17 +70,18 @@ def _entry_bytes(entry: os.DirEntry[str], seen: set[tuple[int, int]], pending: l
     return status.st_blocks * BLOCK
 
 
-def trees_bytes(roots: Iterable[Path]) -> int:
+def trees_held(roots: Iterable[Path]) -> Held:
     """The sum over roots that do not lie within one another."""
     resolved = sorted({root.resolve() for root in roots})
     outer = [root for root in resolved if not any(other in root.parents for other in resolved)]
-    return sum(tree_bytes(root) for root in outer)
+    return sum(map(tree_held, outer), Held())
 
 
-def filesystem_bytes(mountpoint: str) -> int:
-    """Bytes in use on the file system at `mountpoint`; 0 where we may not look."""
+def filesystem_held(mountpoint: str) -> tuple[Held, bool]:
+    """What is in use on the file system at `mountpoint`, and whether that is full; nothing where we may not look."""
     try:
         status = os.statvfs(mountpoint)
     except OSError:
-        return 0
-    return (status.f_blocks - status.f_bfree) * status.f_frsize
+        return Held(), False
+    used = Held((status.f_blocks - status.f_bfree) * status.f_frsize, status.f_files - status.f_ffree)
+    return used, status.f_blocks > 0 and (status.f_bfree == 0 or (status.f_files > 0 and status.f_ffree == 0))

@@ -3,6 +3,7 @@
 import contextlib
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -90,14 +91,13 @@ class DockerSandbox:
                 )
         for path in writable:
             hand_over(path, *self.user)
-        log = [spec.log_path] if spec.log_path is not None else []
-        watch = limits.LimitWatch(spec.limits, group=None, folders=[*writable, *log])
-        options = self.options(spec, watch.baseline_bytes)
+        watch = limits.LimitWatch(spec.limits, group=None, folders=writable)
+        options = self.options(spec, watch.baseline.bytes)
         try:
             container = self.client.containers.create(**options)
         except ENGINE_ERRORS as error:
             raise SandboxFault(f"Docker cannot create the container: {error}") from error
-        running = DockerRunning(spec.name, self.client, container, watch, spec.log_path)
+        running = DockerRunning(spec, self.client, container, watch)
         try:
             running.begin()
         except BaseException as error:
@@ -110,14 +110,14 @@ class DockerSandbox:
 
     def adopt(self, spec: Spec) -> DockerRunning | None:
         writable = [mount.source for mount in spec.mounts if not mount.read_only]
-        log = [spec.log_path] if spec.log_path is not None else []
         try:
             container = self.client.containers.get(spec.name)
             if container.labels.get(LABEL) != spec.name or container.status == "created":
                 return None
-            watch = limits.LimitWatch(spec.limits, group=None, folders=[*writable, *log])
-            watch.baseline_bytes = int(container.labels.get(BASELINE, watch.baseline_bytes))
-            running = DockerRunning(spec.name, self.client, container, watch, spec.log_path)
+            watch = limits.LimitWatch(spec.limits, group=None, folders=writable)
+            before = int(container.labels.get(BASELINE, watch.baseline.bytes))
+            watch.baseline = replace(watch.baseline, bytes=before)
+            running = DockerRunning(spec, self.client, container, watch)
             running.begin_again()
         except NotFound:
             return None

@@ -1,7 +1,6 @@
 """A started container: its output copied by one thread, its end awaited by another, its limits watched by `wait`."""
 
 import contextlib
-import os
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping
@@ -14,27 +13,26 @@ from docker.models.containers import Container
 from docker.types import CancellableStream
 
 from benchmark.sandbox import inside
-from benchmark.sandbox.contract import Exit, SandboxFault, Usage
+from benchmark.sandbox.cgroup_find import fork_counter_of
+from benchmark.sandbox.contract import Exit, SandboxFault, Spec, Usage
 from benchmark.sandbox.docker_engine import hang_up
 from benchmark.sandbox.limits import KILLED, LimitWatch
-from benchmark.sandbox.running import WatchedRunning, opened_log
+from benchmark.sandbox.output import DRAIN_S, KeptLog
+from benchmark.sandbox.running import WatchedRunning
 from docker import DockerClient
 
 ENGINE_ERRORS = (DockerException, requests.RequestException)
 ENGINE_DEATH_S = 15.0
-LOG_DRAIN_S = 60.0
 
 
 class DockerRunning(WatchedRunning):
     """One container; made by `DockerSandbox.start`."""
 
-    def __init__(
-        self, name: str, client: DockerClient, container: Container, watch: LimitWatch, log_path: Path | None
-    ) -> None:
-        super().__init__(name, watch)
+    def __init__(self, spec: Spec, client: DockerClient, container: Container, watch: LimitWatch) -> None:
+        super().__init__(spec.name, watch)
         self._client = client
         self._container = container
-        self._log_path = log_path
+        self._log_path, self._log_bytes = spec.log_path, spec.log_bytes
         self._ended, self._left = threading.Event(), threading.Event()
         self._code: int | None = None
         self._logger: threading.Thread | None = None
@@ -68,6 +66,7 @@ class DockerRunning(WatchedRunning):
         # Readable only for a worker that is root; otherwise the size of each bounds them.
         targets = [inside.TMP, inside.HOME, inside.SHM]
         self._pid = int(pid) or None
+        self._watch.fork_counter = fork_counter_of(pid) if pid else None
         self._watch.private = [f"/proc/{pid}/root{target}" for target in targets] if pid else []
 
     def begin_again(self) -> None:
@@ -87,11 +86,14 @@ class DockerRunning(WatchedRunning):
     def _copy_output(self, stream: "CancellableStream[bytes]", written: int = 0) -> None:
         """Without its first `written` bytes."""
         try:
-            with opened_log(self._log_path) as log, contextlib.suppress(*ENGINE_ERRORS, OSError, ValueError):
+            log = KeptLog(self._log_path, self._log_bytes)
+            with contextlib.closing(log), contextlib.suppress(*ENGINE_ERRORS, OSError, ValueError):
                 for chunk in _after(stream, written):
                     if self._left.is_set():
                         return
-                    _write_all(log, chunk)
+                    log.write(chunk)
+                    if log.flooded:
+                        self._watch.hits.add("log")
         finally:
             hang_up(stream)
 
@@ -122,11 +124,12 @@ class DockerRunning(WatchedRunning):
         by_itself = self._ended.is_set()
         try:
             if not by_itself:
+                self._watch.note_forks()
                 self._kill("SIGKILL")
                 if not self._ended.wait(ENGINE_DEATH_S):
                     raise SandboxFault(f"the container {self.name} outlives SIGKILL")
             if self._logger is not None:
-                self._logger.join(LOG_DRAIN_S)
+                self._logger.join(DRAIN_S)
             return self._ended_as(exceeded, by_itself=by_itself, stopped=stopped)
         finally:
             self._ended.set()
@@ -134,6 +137,10 @@ class DockerRunning(WatchedRunning):
                 self._container.remove(force=True, v=True)
 
     def _ended_as(self, exceeded: str | None, *, by_itself: bool, stopped: bool) -> Exit:
+        with contextlib.suppress(*ENGINE_ERRORS):
+            self._container.reload()
+            if self._container.attrs["State"]["OOMKilled"]:
+                self._watch.hits.add("memory")
         if not by_itself:
             return Exit(KILLED, exceeded)
         if self._code is None:
@@ -141,10 +148,8 @@ class DockerRunning(WatchedRunning):
             raise SandboxFault(f"the container {self.name} was lost")
         if stopped:
             return Exit(self._code)
-        with contextlib.suppress(*ENGINE_ERRORS):
-            self._container.reload()
-            if self._code != 0 and self._container.attrs["State"]["OOMKilled"]:
-                return Exit(self._code, "memory")
+        if self._code != 0 and "memory" in self._watch.hits:
+            return Exit(self._code, "memory")
         return self._watch.ended_as(self._code)
 
 
@@ -178,8 +183,3 @@ def _is_ours(pid: int, container: str) -> bool:
     with contextlib.suppress(OSError):
         return container in Path(f"/proc/{pid}/cgroup").read_text()
     return False
-
-
-def _write_all(fd: int, chunk: bytes) -> None:
-    while chunk:
-        chunk = chunk[os.write(fd, chunk) :]

@@ -157,8 +157,14 @@ async def serve(listener: socket.socket, path: str, patience_s: float) -> None:
     listener.setblocking(False)
     joined: set[asyncio.Task[None]] = set()
     while True:
-        near, _ = await asyncio.get_running_loop().sock_accept(listener)
-        task = asyncio.create_task(Joint(path, near, patience_s).join())
+        try:
+            near, _ = await asyncio.get_running_loop().sock_accept(listener)
+            joint = Joint(path, near, patience_s)
+        except OSError:
+            # No descriptor is left: some are given back when connections end.
+            await asyncio.sleep(PAUSE_S)
+            continue
+        task = asyncio.create_task(joint.join())
         joined.add(task)
         task.add_done_callback(joined.discard)
 

@@ -11,10 +11,11 @@ from pathlib import Path
 
 import psutil
 
-from benchmark.sandbox.cgroup import Cgroup
+from benchmark.sandbox.cgroup import Cgroup, counted
 from benchmark.sandbox.cgroup_find import Controller
 from benchmark.sandbox.contract import Exit, Limits, SandboxFault
-from benchmark.sandbox.disk import filesystem_bytes, trees_bytes
+from benchmark.sandbox.disk import Held, filesystem_held, trees_held
+from benchmark.sandbox.output import Output
 
 LOOK_S = 1.0
 DISK_S = 3.0
@@ -35,7 +36,7 @@ def means(controllers: Mapping[str, Controller]) -> dict[str, str]:
         "memory": one("memory", f"measured every {LOOK_S:g} s"),
         "processes": one("pids", f"counted every {LOOK_S:g} s"),
         "cpus": one("cpu", "CPU affinity, which the command can undo"),
-        "disk": f"measured every {DISK_S:g} s, and a limit on each file's size",
+        "disk": f"bytes and files measured every {DISK_S:g} s, and a limit on each file's size",
     }
 
 
@@ -49,7 +50,12 @@ class LimitWatch:
         self.folders = folders
         self.private: Sequence[str] = ()
         self.root: psutil.Process | None = None
-        self.baseline_bytes = trees_bytes(folders) if limits.disk_bytes is not None else 0
+        self.hits: set[str] = set()
+        """See `Running.hits`."""
+        self.fork_counter: Path | None = None
+        """A `pids.events` of a group that somebody else keeps."""
+        self.output: Output | None = None
+        self.baseline = trees_held(folders) if limits.disk_bytes is not None else Held()
         self._next_look = 0.0
         self._next_walk = time.monotonic() + DISK_S
 
@@ -81,7 +87,7 @@ class LimitWatch:
 
     def _limit_resources(self, pid: int) -> None:
         if self.limits.disk_bytes is not None:
-            most = self.baseline_bytes + self.limits.disk_bytes
+            most = self.baseline.bytes + self.limits.disk_bytes
             resource.prlimit(pid, resource.RLIMIT_FSIZE, (most, most))
         if self.limits.cpus is not None and not self._by_group("cpu"):
             allowed = sorted(os.sched_getaffinity(pid))
@@ -96,6 +102,7 @@ class LimitWatch:
         now = time.monotonic()
         if now >= self._next_look:
             self._next_look = now + LOOK_S
+            self.note_forks()
             if broken := self._look():
                 return broken
         if now >= self._next_walk:
@@ -121,15 +128,34 @@ class LimitWatch:
         return None
 
     def _disk(self) -> str | None:
+        private = [filesystem_held(mountpoint) for mountpoint in self.private]
+        if any(full for _, full in private):
+            self.hits.add("tmp")
         if self.limits.disk_bytes is None:
             return None
-        grown = trees_bytes(self.folders) - self.baseline_bytes + sum(map(filesystem_bytes, self.private))
-        return "disk" if grown >= self.limits.disk_bytes else None
+        grown = sum((held for held, _ in private), trees_held(self.folders) - self.baseline)
+        return "disk" if grown.reaches(self.limits.disk_bytes) else None
+
+    def note_forks(self) -> None:
+        """Whether forks were refused, by a group that goes with its last process."""
+        if self.fork_counter is not None and counted(self.fork_counter, "max"):
+            self.hits.add("processes")
+
+    def end_output(self) -> None:
+        """After the end: until the log is whole."""
+        if self.output is not None:
+            self.output.end()
+            if self.output.flooded:
+                self.hits.add("log")
 
     def close(self) -> None:
         """After the end: kill what may be left in the group, and remove it."""
         if self.group is not None:
             self.group.kill()
+            if self.group.out_of_memory_kills():
+                self.hits.add("memory")
+            if self.group.forks_refused():
+                self.hits.add("processes")
             self.group.remove()
 
     def ended_as(self, code: int) -> Exit:

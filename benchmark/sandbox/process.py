@@ -21,7 +21,8 @@ from benchmark.sandbox import inside, limits
 from benchmark.sandbox.cgroup import Cgroup
 from benchmark.sandbox.cgroup_find import find_controllers
 from benchmark.sandbox.contract import Exit, SandboxFault, Spec
-from benchmark.sandbox.running import DEATH_S, WatchedRunning, opened_log
+from benchmark.sandbox.output import Output
+from benchmark.sandbox.running import DEATH_S, WatchedRunning
 
 KEEPER = Path(__file__).with_name("keeper.py")
 MARK = "AGENT2_SANDBOX"
@@ -53,12 +54,12 @@ class ProcessSandbox:
         group = Cgroup(spec.name, controllers) if controllers else None
         home = Path(tempfile.mkdtemp(prefix=f"{spec.name}-"))
         writable = [mount.source for mount in spec.mounts if not mount.read_only]
-        log = [spec.log_path] if spec.log_path is not None else []
-        watch = limits.LimitWatch(spec.limits, group=group, folders=[home, *writable, *log])
+        watch = limits.LimitWatch(spec.limits, group=group, folders=[home, *writable])
         try:
             if group is not None:
                 group.create(spec.limits)
-            process, lifeline = self._launch(spec, home)
+            watch.output = Output(spec.log_path, spec.log_bytes)
+            process, lifeline = self._launch(spec, home, watch.output)
         except BaseException:
             shutil.rmtree(home, ignore_errors=True)
             raise
@@ -71,27 +72,27 @@ class ProcessSandbox:
             raise
         return running
 
-    def _launch(self, spec: Spec, home: Path) -> tuple["subprocess.Popen[bytes]", int]:
+    def _launch(self, spec: Spec, home: Path, output: Output) -> tuple["subprocess.Popen[bytes]", int]:
         for folder in ("home", "tmp"):
             (home / folder).mkdir()
         base = inside.base_environment(self.python, str(home / "home"), str(home / "tmp"))
         read_fd, write_fd = os.pipe()
         try:
-            with opened_log(spec.log_path) as log:
-                process = subprocess.Popen(
-                    [sys.executable, "-I", str(KEEPER), str(read_fd), "--", *self._command(spec)],
-                    pass_fds=[read_fd],
-                    stdin=subprocess.DEVNULL,
-                    stdout=log,
-                    stderr=log,
-                    env={**base, MARK: spec.name, **spec.env},
-                    cwd=str(home / "tmp") if spec.workdir == inside.TMP else str(spec.workdir),
-                    start_new_session=True,
-                )
+            process = subprocess.Popen(
+                [sys.executable, "-I", str(KEEPER), str(read_fd), "--", *self._command(spec)],
+                pass_fds=[read_fd],
+                stdin=subprocess.DEVNULL,
+                stdout=output.fd,
+                stderr=output.fd,
+                env={**base, MARK: spec.name, **spec.env},
+                cwd=str(home / "tmp") if spec.workdir == inside.TMP else str(spec.workdir),
+                start_new_session=True,
+            )
         except OSError as error:
             os.close(write_fd)
             raise SandboxFault(f"cannot start the process: {error}") from error
         finally:
+            output.handed_over()
             os.close(read_fd)
         return process, write_fd
 
@@ -154,6 +155,7 @@ class ProcessRunning(WatchedRunning):
         code = self._process.wait(DEATH_S)
         code = code if code >= 0 else 128 - code
         ended = Exit(code, exceeded) if exceeded or stopped else self._watch.ended_as(code)
+        self._watch.end_output()
         self._watch.close()
         os.close(self._pidfd)
         shutil.rmtree(self._home, ignore_errors=True)

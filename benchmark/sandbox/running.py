@@ -1,11 +1,7 @@
-"""What every started command has in common: waiting under limits, stopping once, and a log that cannot fill up."""
+"""What every started command has in common: waiting under limits, and stopping once."""
 
-import contextlib
-import os
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
-from pathlib import Path
 
 from benchmark.sandbox.contract import Exit, Usage
 from benchmark.sandbox.limits import LimitWatch
@@ -27,6 +23,10 @@ class WatchedRunning(ABC):
     def root_pid(self) -> int | None:
         """The ancestor of everything inside, on this host."""
         return self._watch.root.pid if self._watch.root is not None else None
+
+    @property
+    def hits(self) -> frozenset[str]:
+        return frozenset(self._watch.hits)
 
     def usage(self) -> Usage | None:
         return None
@@ -66,18 +66,7 @@ class WatchedRunning(ABC):
         if self._exit is None:
             if grace_s > 0:
                 self._ask_to_end()
-                self._ended_within(grace_s)
+                if not self._ended_within(grace_s):
+                    self._watch.hits.add("sigterm")
             self._exit = self._finish(stopped=True)
         return self._exit
-
-
-@contextlib.contextmanager
-def opened_log(path: Path | None) -> Iterator[int]:
-    """A descriptor that appends to the log. Commands write to it directly: no pipe that could fill up."""
-    if path is not None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    fd = os.open(path or os.devnull, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
-    try:
-        yield fd
-    finally:
-        os.close(fd)

@@ -1,6 +1,5 @@
 """What of the data folder may go: folders of runs that are over, or that nobody knows any more."""
 
-import shutil
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from django.utils import timezone
 
 from benchmark.models import TERMINAL, Run
 from benchmark.sandbox.disk import tree_bytes
+from benchmark.sandbox.trees import tree_remove
 
 YOUNG_S = 24 * 3600.0
 """What was touched more recently may still be being written, and its row not yet be there."""
@@ -30,10 +30,7 @@ class Prunable:
 
     def remove(self) -> None:
         """Nothing there is not an error. Raises: OSError."""
-        if self.path.is_dir() and not self.path.is_symlink():
-            shutil.rmtree(self.path)
-        else:
-            self.path.unlink(missing_ok=True)
+        tree_remove(self.path)
 
 
 def is_old(path: Path, age_s: float = YOUNG_S) -> bool:
