@@ -11,6 +11,7 @@ from types import TracebackType
 
 import uvicorn
 
+from benchmark.gateway.connections import connections_of
 from benchmark.gateway.grading_route import GradingRoute
 from benchmark.gateway.routes import GatewayApp, Route
 
@@ -40,6 +41,11 @@ class Gateway:
     def refused(self) -> Mapping[str, int]:
         """Paths that were asked for and that no route accepts, and how often."""
         return dict(self._app.refused)
+
+    @property
+    def abuse(self) -> Mapping[str, int]:
+        """What was done to the gateway itself, by code, and how often."""
+        return dict(self._app.abuse)
 
     def start(self) -> None:
         """Raises: OSError: the socket cannot be made."""
@@ -95,10 +101,12 @@ def make_server(app: GatewayApp) -> uvicorn.Server:
         uvicorn.Config(
             app,
             loop="asyncio",
+            http=connections_of(app),
             ws="none",
             lifespan="off",
             log_config=None,
-            log_level="warning",
+            # What a client does wrong is counted; in the log it could be told endlessly.
+            log_level="error",
             access_log=False,
             server_header=False,
             date_header=False,
