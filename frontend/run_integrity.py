@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from benchmark.models import IntegrityFinding
+from frontend.run_attempts import Attempt, attempts_of
 from frontend.run_page import RunPage
 from grading.models import TaskStanding
 from traces.models import Trace
@@ -28,7 +28,7 @@ class Integrity:
     """`attempts` were contained; `flags` changed a score."""
 
     page: RunPage
-    attempts: Sequence[IntegrityFinding]
+    attempts: Sequence[Attempt]
     flags: Sequence[TaskStanding]
     transcript_tokens: int | None
     """Input and output as the transcripts state them."""
@@ -70,9 +70,10 @@ def integrity_of(page: RunPage) -> Integrity:
     """Three queries beside the page's."""
     traces = Trace.objects.filter(run=page.run).values_list("tokens_input", "tokens_output")
     known = [(given or 0) + (made or 0) for given, made in traces if given is not None or made is not None]
+    rows = [point.submission for point in page.points]
     return Integrity(
         page=page,
-        attempts=list(IntegrityFinding.objects.filter(run=page.run)),
+        attempts=attempts_of(page.run, [(row.number, row.intake.get("findings")) for row in rows]),
         flags=list(TaskStanding.objects.filter(run=page.run).exclude(flag_reason="")),
         transcript_tokens=sum(known) if known else None,
     )

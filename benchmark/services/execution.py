@@ -22,7 +22,7 @@ from benchmark.services.driving import RunEnded
 from benchmark.services.gpu_pool import gpu_pool
 from benchmark.services.holding import Hold, heartbeat
 from benchmark.services.instructions import prompt_for
-from benchmark.services.integrity import integrity_watched
+from benchmark.services.integrity import Watched, integrity_watched
 from benchmark.services.out_hosts import out_environment, out_routes
 from benchmark.services.preparing import Prepared, run_prepare
 from benchmark.services.pulse import database_patiently
@@ -90,9 +90,10 @@ def _run_agent(hold: Hold, prepared: Prepared, adopted: str) -> tuple[RunEnded, 
             gpus = stack.enter_context(gpu_pool().lent(math.ceil(settings.RUN_GPUS), known=known))
         except SandboxFault as error:
             raise RunEnded(RunState.FAILED, "sandbox_fault", str(error)) from error
-        watching = stack.enter_context(integrity_watched(run, lambda: gateway.refused, workspace.log_path))
+        watching = stack.enter_context(integrity_watched(run, gateway, workspace.log_path))
         while True:
-            ended = _session(prepared, _spec(run, prepared, token, gpus), recording, watch, adopt=bool(adopted))
+            spec = _spec(run, prepared, token, gpus)
+            ended = _session(prepared, spec, recording, watch, watching, adopt=bool(adopted))
             adopted = ""
             watching.limit = ended.end.code.removeprefix("limit_") if ended.end.code.startswith("limit_") else ""
             if ended.exit_code is None or not resume_wanted(run, watch, ended):
@@ -100,7 +101,9 @@ def _run_agent(hold: Hold, prepared: Prepared, adopted: str) -> tuple[RunEnded, 
             run_resume(run, watch, ended)
 
 
-def _session(prepared: Prepared, spec: Spec, recording: LiveRecording, watch: Watch, *, adopt: bool) -> SessionEnd:
+def _session(
+    prepared: Prepared, spec: Spec, recording: LiveRecording, watch: Watch, watching: Watched, *, adopt: bool
+) -> SessionEnd:
     """One start of the agent, or one that another worker started, to its end. Raises: RunLeft; RunEnded."""
     try:
         running = prepared.sandbox.adopt(spec) if adopt else prepared.sandbox.start(spec)
@@ -122,6 +125,7 @@ def _session(prepared: Prepared, spec: Spec, recording: LiveRecording, watch: Wa
     finally:
         if not left:
             running.stop()
+            watching.hits |= running.hits
 
 
 def _begin(hold: Hold, prepared: Prepared, token: str) -> Run:

@@ -3,15 +3,16 @@
 import logging
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol
 
 from django.db import DatabaseError, connection
 
 from benchmark.masking import mask_text
-from benchmark.models import IntegrityFinding, IntegritySource, Run
+from benchmark.models import IntegrityFinding, IntegritySource, Run, secret_hash
 from benchmark.services.adoption import RunLeft
 
 log = logging.getLogger(__name__)
@@ -37,6 +38,24 @@ SIGNS: Mapping[str, tuple[str, re.Pattern[bytes]]] = {
     "grader_call": ("calls the grader's own functions", re.compile(rb"/set_baseline\b|/force_score\b")),
 }
 
+REFUSED: Mapping[str, str] = {
+    "foreign_token": "asked for the grading of another run",
+    "forbidden_host": "asked for a host that is not on the operator’s list",
+    "refused_address": "asked the gateway for what it does not let through",
+}
+ABUSE: Mapping[str, str] = {
+    "too_many_connections": "opened more connections to the gateway than a run may",
+    "slow_request": "kept the gateway waiting for a request for longer than it waits",
+    "malformed_request": "sent the gateway what is no HTTP, or two lengths of one body",
+}
+HITS: Mapping[str, str] = {
+    "memory": "had a process killed for the memory limit",
+    "processes": "was refused a process for the limit of processes",
+    "tmp": "filled a folder that lies in memory: /tmp, HOME or /dev/shm",
+    "log": "printed more than is kept",
+    "sigterm": "did not end when it was asked to (SIGTERM), and was killed",
+}
+
 
 @dataclass
 class Seen:
@@ -51,15 +70,30 @@ class Seen:
             self.places.append(place)
 
 
+class Gate(Protocol):
+    """What of a gateway counts here."""
+
+    @property
+    def refused(self) -> Mapping[str, int]:
+        """Paths that it refused, and how often."""
+        ...
+
+    @property
+    def abuse(self) -> Mapping[str, int]:
+        """What was done to itself, by code, and how often."""
+        ...
+
+
 @dataclass
 class Watched:
-    """`limit` is set once the agent was ended for one."""
+    """`limit` is set once the agent was ended for one; `hits` are those of its sandbox (`Running.hits`)."""
 
     limit: str = ""
+    hits: set[str] = field(default_factory=set)
 
 
 @contextmanager
-def integrity_watched(run: Run, refused: Callable[[], Mapping[str, int]], log_path: Path) -> Iterator[Watched]:
+def integrity_watched(run: Run, gate: Gate, log_path: Path) -> Iterator[Watched]:
     """Record at the end of the body, unless the agent is left to another worker (`RunLeft`)."""
     watched = Watched()
     try:
@@ -67,25 +101,25 @@ def integrity_watched(run: Run, refused: Callable[[], Mapping[str, int]], log_pa
     except RunLeft:
         raise
     except BaseException:
-        _recorded(run, refused(), watched.limit, log_path)
+        _recorded(run, gate, watched, log_path)
         raise
-    _recorded(run, refused(), watched.limit, log_path)
+    _recorded(run, gate, watched, log_path)
 
 
-def _recorded(run: Run, refused: Mapping[str, int], limit: str, log_path: Path) -> None:
+def _recorded(run: Run, gate: Gate, watched: Watched, log_path: Path) -> None:
     try:
-        integrity_record(run=run, refused=refused, limit=limit, log_path=log_path)
+        integrity_record(run=run, gate=gate, watched=watched, log_path=log_path)
     except DatabaseError as error:
         log.warning("what %s tried could not be stored: %s", run.slug, error)
         connection.close()
 
 
-def integrity_record(*, run: Run, refused: Mapping[str, int], limit: str, log_path: Path) -> int:
-    """Store what was seen; how many kinds. `refused`: paths that the gateway refused, and how often.
+def integrity_record(*, run: Run, gate: Gate, watched: Watched, log_path: Path) -> int:
+    """Store what was seen; how many kinds.
 
     Never raises OSError: a log that cannot be read is said in the worker's own log.
     """
-    findings = [*_refusals(run, refused), *_limits(run, limit)]
+    findings = [*_refusals(run, gate.refused), *_abuse(run, gate.abuse), *_limits(run, watched)]
     try:
         findings += _words(run, log_path)
     except OSError as error:
@@ -98,28 +132,44 @@ def _refusals(run: Run, refused: Mapping[str, int]) -> Iterator[IntegrityFinding
     kinds: dict[str, Seen] = {}
     counts: Counter[str] = Counter()
     for path, count in refused.items():
-        code = "foreign_token" if path.startswith("/grading/") else "refused_address"
+        code = _code_of(run, path)
         kinds.setdefault(code, Seen()).at(re.sub(r"^/grading/[^/]+", "/grading/…", mask_text(path))[:LINE_MOST])
         counts[code] += count
-    titles = {
-        "foreign_token": "asked for the grading of another run",
-        "refused_address": "asked the gateway for what it does not let through",
-    }
     for code, seen in kinds.items():
         yield IntegrityFinding(
             run=run,
             source=IntegritySource.GATEWAY,
             code=code,
-            title=titles[code],
+            title=REFUSED[code],
             count=counts[code],
             places=seen.places,
         )
 
 
-def _limits(run: Run, limit: str) -> Iterator[IntegrityFinding]:
+def _code_of(run: Run, path: str) -> str:
+    """Which of REFUSED. A run's own token before an odd path is nobody else's."""
+    if path.startswith("/out/"):
+        return "forbidden_host"
+    if not path.startswith("/grading/"):
+        return "refused_address"
+    own = bool(run.token_hash) and secret_hash(path.split("/")[2]) == run.token_hash
+    return "refused_address" if own and ".." not in path and "%" not in path else "foreign_token"
+
+
+def _abuse(run: Run, abuse: Mapping[str, int]) -> Iterator[IntegrityFinding]:
+    for code, count in abuse.items():
+        yield IntegrityFinding(
+            run=run, source=IntegritySource.GATEWAY, code=code, title=ABUSE.get(code, code), count=count
+        )
+
+
+def _limits(run: Run, watched: Watched) -> Iterator[IntegrityFinding]:
+    limit = watched.limit
     if limit:
         title = f"went over its {limit} limit and was ended"
         yield IntegrityFinding(run=run, source=IntegritySource.LIMIT, code=f"limit_{limit}", title=title)
+    for hit in sorted(watched.hits - {limit}):
+        yield IntegrityFinding(run=run, source=IntegritySource.LIMIT, code=f"hit_{hit}", title=HITS.get(hit, hit))
 
 
 def _words(run: Run, path: Path) -> Iterator[IntegrityFinding]:

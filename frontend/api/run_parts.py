@@ -1,5 +1,6 @@
 """What belongs to one run: its submissions, events, curve, metrics, and labels."""
 
+from dataclasses import asdict
 from itertools import accumulate
 from typing import Any
 
@@ -12,10 +13,11 @@ from benchmark.models import RunEvent
 from frontend.api.base import ApiView, by_method
 from frontend.api.paging import cursor_read, cursor_write, next_of
 from frontend.api.parameters import Parameter
-from frontend.api.shapes import EventShape, LabelShape, PointsShape, SubmissionShape
+from frontend.api.shapes import AttemptShape, EventShape, LabelShape, PointsShape, SubmissionShape
 from frontend.api.shapes_pages import paged
 from frontend.api.versions import tables_version
 from frontend.ranking import rankable
+from frontend.run_attempts import attempts_of, intakes_of
 from grading.models import Submission, SubmissionState, TaskStanding
 from grading.selectors import submission_facts
 from grading.services.records import run_account
@@ -113,6 +115,16 @@ class RunPoints(OfRun):
 
 def _higher(best: float | None, score: float | None) -> float | None:
     return score if best is None or (score is not None and score > best) else best
+
+
+class RunIntegrity(OfRun):
+    """What the run tried that it may not do."""
+
+    @extend_schema(operation_id="integrity_read", responses=AttemptShape(many=True))
+    def get(self, request: Request, slug: str) -> Response:
+        """Every kind of attempt that was seen. All of them were contained; people judge what they mean."""
+        run = self.run(slug)
+        return Response([asdict(attempt) for attempt in attempts_of(run, intakes_of(run))])
 
 
 class RunMetrics(ApiView):

@@ -118,6 +118,16 @@ class EventShape(Serializer[Any]):
     data: Any = serializers.DictField()
 
 
+class AttemptShape(Serializer[Any]):
+    """One kind of attempt at what a run may not do."""
+
+    source: Any = serializers.ChoiceField(choices=["gateway", "limit", "log", "submission"], help_text="Who saw it.")
+    code = serializers.CharField()
+    title = serializers.CharField()
+    count = serializers.IntegerField()
+    places = serializers.ListField(child=serializers.CharField(), help_text="The first few, secrets masked.")
+
+
 class PointsShape(Serializer[Any]):
     """A run's curve as columns of equal length, one place a submission, in the order of their numbers."""
 

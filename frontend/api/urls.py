@@ -23,6 +23,7 @@ urlpatterns = [
     path("runs/<slug:slug>/points/", run_parts.RunPoints.as_view(), name="run-points"),
     path("runs/<slug:slug>/metrics/", run_parts.RunMetrics.as_view(), name="run-metrics"),
     path("runs/<slug:slug>/labels/", run_parts.RunLabels.as_view(), name="run-labels"),
+    path("runs/<slug:slug>/integrity/", run_parts.RunIntegrity.as_view(), name="run-integrity"),
     path("bundles/", bundles.Bundles.as_view(), name="bundles"),
     path("bundles/<slug:slug>/", bundles.BundleOne.as_view(), name="bundle"),
     path("bundles/<slug:slug>/terms/", bundles.BundleTerms.as_view(), name="bundle-terms"),

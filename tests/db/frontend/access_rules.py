@@ -212,6 +212,7 @@ PROGRAMS: Mapping[str, Access] = {
     f"{API}{RUN}submissions/": Access(shown),
     f"{API}{RUN}events/": Access(shown),
     f"{API}{RUN}points/": Access(shown),
+    f"{API}{RUN}integrity/": Access(shown),
     f"{API}{RUN}metrics/": Access(shown),
     f"{API}{RUN}labels/": Access(shown, needs_shown("researcher")),
     f"{API}queue/": Access(public),

@@ -115,7 +115,7 @@ def test_a_flagged_score_counts_as_the_moderator_said(anonymous: Client) -> None
 def test_hidden_runs_are_for_their_owner_and_moderators(anonymous: Client) -> None:
     owner, other, admin = person("owner"), person("other", "operator"), person("admin", "admin")
     run = scored(50.0, hidden=True, created_by=owner)
-    parts = ("", "submissions/", "events/", "points/", "metrics/", "labels/")
+    parts = ("", "submissions/", "events/", "points/", "metrics/", "labels/", "integrity/")
     for client, seen in (
         (anonymous, False),
         (signed_in(other), False),
@@ -171,7 +171,7 @@ def test_ten_thousand_filters_are_refused(anonymous: Client) -> None:
 
 
 def test_unknown_ids_are_not_there(anyone: Client) -> None:
-    for part in ("", "submissions/", "events/", "points/", "metrics/", "labels/"):
+    for part in ("", "submissions/", "events/", "points/", "metrics/", "labels/", "integrity/"):
         for slug in ("nobody", "x" * 3000):
             assert anyone.get(f"{RUNS}{slug}/{part}").status_code == 404
     for path in ("tasks/nothing/", "agents/nothing/", "runs/a%00b/", "tasks/%00/", "bundles/nothing/"):

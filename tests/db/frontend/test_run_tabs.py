@@ -113,6 +113,24 @@ def test_integrity_tells_attempts_copies_and_flags(anonymous: Client) -> None:
     assert "A score of this run was flagged" in text(anonymous, run, "integrity/")
 
 
+def test_what_a_submission_planted_is_an_attempt(anonymous: Client) -> None:
+    run = story_row([20.0])
+    planted = {"code": "E_SYMLINK", "message": "config.json: a symlink leads outside", "detail": {"rule": "outside"}}
+    wandered = {"code": "E_PATH", "message": "the path leads outside", "detail": {"rule": "outside"}}
+    honest = {"code": "E_PATH", "message": "it does not exist", "detail": {"rule": "missing"}}
+    for findings in ([planted, wandered], [planted], [honest], None):
+        submission_row(run, state="rejected", intake={} if findings is None else {"findings": findings})
+    told = anonymous.get(f"/api/v1/runs/{run.slug}/integrity/").json()
+    assert [(each["source"], each["code"], each["count"]) for each in told] == [
+        ("submission", "E_SYMLINK", 2),
+        ("submission", "outside", 1),
+    ]
+    assert told[0]["places"][0] == "submission 2: config.json: a symlink leads outside"
+    page = text(anonymous, run, "integrity/")
+    for each in told:
+        assert each["title"] in page
+
+
 def test_a_claimed_run_without_submissions_does_not_look_idle(anonymous: Client) -> None:
     run = story_row([], origin=Origin.EXTERNAL, trust=Trust.CLAIMED, baseline=None)
     assert "submitted nothing" not in text(anonymous, run)
