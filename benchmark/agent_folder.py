@@ -71,7 +71,7 @@ def agent_read(folder: Path) -> Agent:
     about = yaml_mapping(folder / "config.yaml")
     if not (folder / "start.sh").is_file():
         raise CatalogueError(f"{folder / 'start.sh'} is missing.")
-    needs = about.get("needs") or {}
+    env_key = "env" if about.get("env") else "env_vars"
     provider = str(about.get("provider") or "")
     if provider and provider not in KNOWN_PROVIDERS:
         raise CatalogueError(f"{folder / 'config.yaml'}: provider must be one of {', '.join(KNOWN_PROVIDERS)}.")
@@ -82,13 +82,13 @@ def agent_read(folder: Path) -> Agent:
         summary=str(about.get("summary") or about.get("description") or "").strip(),
         drivers=_words(about.get("drivers"), folder, "drivers") or (NO_DRIVER,),
         trusted=bool(about.get("trusted", False)) and folder.parent == SHIPPED_AGENTS,
-        env={str(key): str(value) for key, value in (about.get("env") or about.get("env_vars") or {}).items()},
+        env={str(key): str(value) for key, value in _mapping(about.get(env_key), folder, env_key).items()},
         folder=folder,
         trace=str(about.get("trace") or ""),
         provider=provider,
         models=_words(about.get("models"), folder, "models"),
-        hosts=_words(needs.get("hosts"), folder, "needs.hosts"),
-        install=_install(about.get("install") or {}, folder),
+        hosts=_words(_mapping(about.get("needs"), folder, "needs").get("hosts"), folder, "needs.hosts"),
+        install=_install(_mapping(about.get("install"), folder, "install"), folder),
         smoke=_words(about.get("smoke"), folder, "smoke"),
     )
 
@@ -99,9 +99,13 @@ def _words(told: Any, folder: Path, key: str) -> tuple[str, ...]:
     return tuple(map(str, told or ()))
 
 
-def _install(told: Any, folder: Path) -> Install:
-    if not isinstance(told, Mapping):
-        raise CatalogueError(f"{folder / 'config.yaml'}: install must be a mapping of npm and pypi.")
+def _mapping(told: Any, folder: Path, key: str) -> Mapping[Any, Any]:
+    if told and not isinstance(told, Mapping):
+        raise CatalogueError(f"{folder / 'config.yaml'}: {key} must be a mapping.")
+    return told or {}
+
+
+def _install(told: Mapping[Any, Any], folder: Path) -> Install:
     npm, pypi = _words(told.get("npm"), folder, "install.npm"), _words(told.get("pypi"), folder, "install.pypi")
     loose = [each for each in npm if "@" not in each[1:]] + [each for each in pypi if "==" not in each]
     if loose:

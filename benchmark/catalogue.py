@@ -76,6 +76,9 @@ def _task(folder: Path, task_id: str = "") -> Task:
         )
     except KeyError as missing:
         raise CatalogueError(f"{folder / 'task.yaml'} lacks the key {missing}.") from missing
+    except (TypeError, ValueError) as error:
+        told = about["eval_size"]
+        raise CatalogueError(f"{folder / 'task.yaml'}: eval_size must be a whole number, not {told!r}.") from error
 
 
 def _needs(about: Mapping[str, Any], folder: Path) -> tuple[Need, ...]:

@@ -14,7 +14,7 @@ def yaml_mapping(path: Path) -> dict[str, Any]:
     """Raises: CatalogueError: the file cannot be read, or holds no mapping."""
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, yaml.YAMLError) as error:
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise CatalogueError(f"{path} cannot be read: {error}") from error
     if not isinstance(content, dict):
         raise CatalogueError(f"{path} must be a mapping.")

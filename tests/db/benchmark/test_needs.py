@@ -85,16 +85,23 @@ def test_a_protocol_id_that_would_not_fit_is_refused(judge: Any) -> None:
     assert needs_missing(catalogue.task_get("alpacaeval")) == ""
 
 
-def test_an_unknown_need_is_refused(tmp_path: Path, settings: Any) -> None:
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("eval_size: 1\nneeds: [oracle]\n", r"needs must be a list of judge, search, not \['oracle'\]"),
+        ("eval_size: all\n", "eval_size must be a whole number, not 'all'"),
+    ],
+)
+def test_an_unknown_need_or_size_is_refused(tmp_path: Path, settings: Any, line: str, says: str) -> None:
     folder = tmp_path / "mine"
     folder.mkdir()
-    about = "id: mine\ntitle: Mine\nlevel: L1\nprotocol: mine/1\nsummary: s\nmetric: m\neval_size: 1\nneeds: [oracle]\n"
-    (folder / "task.yaml").write_text(about)
+    about = "id: mine\ntitle: Mine\nlevel: L1\nprotocol: mine/1\nsummary: s\nmetric: m\n"
+    (folder / "task.yaml").write_text(about + line)
     (folder / "evaluator.py").write_text("")
     settings.TASK_DIRS = [tmp_path]
     catalogue.tasks.cache_clear()
     try:
-        with pytest.raises(catalogue.CatalogueError, match=r"needs must be a list of judge, search, not \['oracle'\]"):
+        with pytest.raises(catalogue.CatalogueError, match=says):
             catalogue.tasks()
     finally:
         catalogue.tasks.cache_clear()

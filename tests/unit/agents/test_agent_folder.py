@@ -92,11 +92,21 @@ def test_a_driver_names_its_provider_or_lets_it_be_told(tmp_path: Path, driver: 
         ("install: {pypi: ['pkg>=1']}\n", "exact version"),
         ("smoke: claude --version\n", "smoke"),
         ("trusted: true\nneeds: {hosts: x}\n", "needs.hosts"),
+        ("needs: [hosts]\n", "needs must be a mapping"),
+        ("env: [MAX_STEPS=30]\n", "env must be a mapping"),
+        ("env_vars: MAX_STEPS=30\n", "env_vars must be a mapping"),
     ],
 )
 def test_an_odd_folder_is_told_what_is_wrong(tmp_path: Path, config: str, says: str) -> None:
     with pytest.raises(CatalogueError, match=says):
         agent_read(folder(tmp_path, config))
+
+
+def test_a_file_that_is_no_text_is_told_so(tmp_path: Path) -> None:
+    made = folder(tmp_path, "")
+    (made / "config.yaml").write_bytes(b"name: caf\xe9\n")
+    with pytest.raises(CatalogueError, match=r"config\.yaml cannot be read"):
+        agent_read(made)
 
 
 def test_a_folder_without_a_start_is_told_so(tmp_path: Path) -> None:
