@@ -17,6 +17,9 @@ from typing import Any, Literal
 from benchmark.gateway.prices import Price, price_of
 from benchmark.gateway.usage import Usage
 
+LOG_BYTES_MOST, TEXT_MOST = 64 << 20, 2000
+"""Of one run, some 200,000 requests; characters of one text in a line."""
+
 Kind = Literal["auth", "rate_limited", "context", "refused", "error", "unreachable", "cut"]
 
 
@@ -62,6 +65,7 @@ class Ledger:
         self._spent = spent or Spent()
         self._trouble: Trouble | None = None
         self._refused_since: float | None = None
+        self._log_full = False
         self._by_model: Counter[str] = Counter(by_model or {})
 
     def spent(self) -> Spent:
@@ -129,9 +133,18 @@ class Ledger:
         return cost
 
     def write(self, **entry: Any) -> None:
-        """Append one request to the log."""
-        if self._log_path is None:
+        """Append one request to the log while there is room in it; else a last line says so."""
+        if self._log_path is None or self._log_full:
             return
-        line = json.dumps({"at": datetime.now(UTC).isoformat(timespec="milliseconds"), **entry}) + "\n"
+        line = _line(entry)
         with self._lock, self._log_path.open("a", encoding="utf-8") as log:
+            if log.tell() + len(line) > LOG_BYTES_MOST:
+                self._log_full = True
+                line = _line({"error": "The log is full: further requests are counted and not listed."})
             log.write(line)
+
+
+def _line(entry: Mapping[str, Any]) -> str:
+    """ASCII. What an agent wrote, such as a model's name, may be long."""
+    short = {name: value[:TEXT_MOST] if isinstance(value, str) else value for name, value in entry.items()}
+    return json.dumps({"at": datetime.now(UTC).isoformat(timespec="milliseconds"), **short}) + "\n"

@@ -14,7 +14,7 @@ KEY_CHARS, DIGEST_CHARS = 32, 64
 
 
 def traces_prunable() -> Iterator[Prunable]:
-    """Folders of transcripts, times of logs, and stored code that no row names any more."""
+    """Folders of transcripts, times of logs, and stored code that no row names any more, or that was begun only."""
     root = Path(settings.TRACES_DIR)
     folders = {path.name: path for path in root.glob("??/*") if path.is_dir() and len(path.name) == KEY_CHARS}
     known = set(Trace.objects.values_list("key", flat=True).iterator())
@@ -22,6 +22,9 @@ def traces_prunable() -> Iterator[Prunable]:
     times = {path.name: path for path in (root / "times").glob("*")}
     runs = set(Run.objects.filter(slug__in=times).values_list("slug", flat=True))
     yield from _gone(times, runs, "its run was deleted")
+    for part in sorted(code_store().glob("??/.*")):
+        if is_old(part):
+            yield Prunable(part, "its writer was killed")
     blobs = {path.name: path for path in code_store().glob("??/*") if len(path.name) == DIGEST_CHARS}
     if blobs:
         yield from _gone(blobs, _digests_in_use(), "no submission's code holds it any more")

@@ -108,6 +108,14 @@ def test_what_is_young_may_still_get_its_row(tmp_path: Path) -> None:
     assert blob_path(digest).exists()
 
 
+def test_code_that_was_not_written_to_its_end_goes() -> None:
+    folder = blob_path(blob_put(b"kept")).parent
+    young = made(folder / f".{'0' * 32}", old=False)
+    aged(made(folder / f".{'1' * 32}"))
+    assert "1 of 1 removed" in prune()
+    assert set(folder.iterdir()) == {young, blob_path(blob_put(b"kept"))}
+
+
 def test_code_that_comes_again_is_young_again() -> None:
     digest = blob_put(b"print()")
     aged(blob_path(digest))

@@ -1,5 +1,6 @@
 """Accounts and prices."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -57,6 +58,19 @@ def test_the_log_has_a_line_for_each_request(tmp_path: Path) -> None:
     ledger = Ledger({}, log_path=tmp_path / "log.jsonl")
     ledger.write(path="/v1/messages\n", status=200)
     assert (tmp_path / "log.jsonl").read_text().count("\n") == 1
+
+
+def test_the_log_has_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("benchmark.gateway.ledger.LOG_BYTES_MOST", 5000)
+    path = tmp_path / "log.jsonl"
+    ledger = Ledger({}, log_path=path)
+    ledger.write(model="m" * 1_000_000)
+    for _ in range(50):
+        ledger.write(path="/v1/messages", status=200)
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    assert path.stat().st_size < 5200
+    assert lines[0]["model"] == "m" * 2000
+    assert ["full" in line.get("error", "") for line in lines] == [False] * (len(lines) - 1) + [True]
 
 
 def test_shipped_prices_are_read_and_an_operator_s_come_over_them(tmp_path: Path) -> None:
