@@ -16,6 +16,8 @@ task_serializer = "json"
 accept_content = ["json"]
 broker_connection_retry_on_startup = True
 broker_connection_timeout = 3
+# For ever: after the default's 100 tries, 46 minutes, a worker would end, and with it every agent in bubblewrap.
+broker_connection_max_retries = None
 task_publish_retry = False
 worker_hijack_root_logger = False
 worker_send_task_events = False
