@@ -1,7 +1,8 @@
 """Many runs one after the other for a long time, with a random kill now and then, and what grows meanwhile.
 
-`python -m tests.support.soaking [--sandbox docker] [--minutes 25] [--seed 1]` prints how each figure grew, and what was
-wrong or left at the end. Web server and default worker are never killed, so that their growth shows.
+`python -m tests.support.soaking [--sandbox docker] [--minutes 25] [--seed 1]` prints how each figure grew, how
+runs ended, and what was wrong or left at the end. Web server and default worker are never killed, so that their growth
+shows; a process that ends without being killed is wrong, and is started again as Docker would.
 """
 
 import argparse
@@ -34,6 +35,8 @@ class Soak:
         self.samples: dict[str, Series] = defaultdict(list)
         self.slugs: list[str] = []
         self.open: set[str] = set()
+        self.hit: set[str] = set()
+        self.wrong: list[str] = []
         self.kills: Counter[str] = Counter()
         self.began = time.monotonic()
 
@@ -47,6 +50,7 @@ class Soak:
                 self.kill()
             kill = now + self.random.uniform(*KILL_S) if now >= kill else kill
             self._runs()
+            self._revive()
             time.sleep(1)
 
     def _runs(self) -> None:
@@ -56,6 +60,15 @@ class Soak:
             slug = self.at.platform.run(self.at.base, self.random.choice(DRIVERS), budget=90)
             self.slugs.append(slug)
             self.open.add(slug)
+
+    def _revive(self) -> None:
+        """Start what ended by itself, and keep what it said last."""
+        for name, process in list(self.at.platform.processes().items()):
+            if (code := process.poll()) is not None:
+                log = self.at.platform.data / f"{'server' if name == 'web' else name}.log"
+                said = log.read_text(errors="replace")[-3000:]
+                self.wrong.append(f"{name} ended by itself with {code} after {dict(self.kills)}:\n{said}\n")
+                self.at.platform.start_pool(name)
 
     def kill(self) -> None:
         what = self.random.choice(KILLED)
@@ -68,6 +81,7 @@ class Soak:
             self.at.services.wait()
         elif what == "inside":
             for name in self.random.sample(names := self.at.sandboxes(), min(1, len(names))):
+                self.hit.add(name.removeprefix(f"{self.at.prefix}run-"))
                 for process in self.at.inside(name):
                     with suppress(psutil.NoSuchProcess):
                         process.kill()
@@ -100,7 +114,8 @@ class Soak:
             self.at.platform.until(
                 lambda: all(self.at.state(slug) in ENDS for slug in self.slugs), 240, "every run ends"
             )
-        wrong = [f"{slug} is {state}" for slug in self.slugs if (state := self.at.state(slug)) not in ENDS]
+        wrong = self.wrong
+        wrong += [f"{slug} is {state}" for slug in self.slugs if (state := self.at.state(slug)) not in ENDS]
         deadline = time.monotonic() + 100
         while (left := self.at.sandboxes()) and time.monotonic() < deadline:
             time.sleep(1)
@@ -113,6 +128,9 @@ class Soak:
         ):
             ((count,),) = self.at.query(sql)
             wrong += [f"{count} {what}"] if count else []
+        failed = self.at.query("SELECT id, driver FROM benchmark_run WHERE fault_code = 'agent_failed'")
+        odd = [f"run {pk} ({driver})" for pk, driver in failed if driver != "crash" and str(pk) not in self.hit]
+        wrong += [f"{run} ended as agent_failed although nobody killed its agent" for run in odd]
         sockets = (self.at.platform.data / "runs").glob("*/gateway/gateway.sock")
         return wrong + [f"left: {each}" for each in (*left, *sockets)]
 
@@ -159,12 +177,13 @@ def main() -> int:
         soak = Soak(at, given.seed)
         soak.go(given.minutes * 60)
         wrong = soak.finish()
-        states = Counter(f"{state} {fault}".strip() for state, fault in at.query(ENDED_AS))
-        print(table(soak.samples), f"\nkills: {dict(soak.kills)}\nruns: {dict(states)}\nwrong: {wrong or 'nothing'}")
+        ends = Counter(" ".join(map(str, row)).strip() for row in at.query(ENDED_AS))
+    told = {"kills": dict(soak.kills), "runs": dict(sorted(ends.items())), "wrong": wrong or "nothing"}
+    print(table(soak.samples), *(f"{name}: {value}" for name, value in told.items()), sep="\n")
     return int(bool(wrong))
 
 
-ENDED_AS = "SELECT state, fault_code FROM benchmark_run"
+ENDED_AS = "SELECT driver, state, fault_code FROM benchmark_run"
 
 if __name__ == "__main__":
     sys.exit(main())
