@@ -34,18 +34,18 @@ class Gateway:
         self._thread: threading.Thread | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._inode = 0
-        self._app = GatewayApp(self.routes)
-        self._server = make_server(self._app)
+        self.app = GatewayApp(self.routes)
+        self._server = make_server(self.app)
 
     @property
     def refused(self) -> Mapping[str, int]:
         """Paths that were asked for and that no route accepts, and how often."""
-        return dict(self._app.refused)
+        return dict(self.app.refused)
 
     @property
     def abuse(self) -> Mapping[str, int]:
         """What was done to the gateway itself, by code, and how often."""
-        return dict(self._app.abuse)
+        return dict(self.app.abuse)
 
     def start(self) -> None:
         """Raises: OSError: the socket cannot be made."""
@@ -56,7 +56,7 @@ class Gateway:
         async def serve_here() -> None:
             self._loop = asyncio.get_running_loop()
             running.set()
-            await serve(self._server, self._app, listener)
+            await serve(self._server, self.app, listener)
 
         name = f"gateway {self.path.name}"
         self._thread = threading.Thread(target=lambda: asyncio.run(serve_here()), name=name, daemon=True)
