@@ -62,12 +62,22 @@ class Answer:
     score: float | None
 
 
-def marks_of(trace: Trace, start: datetime | None, switches: Sequence[MethodSwitch] = ()) -> dict[int, Mark]:
-    """By number, in order. Submissions that were made here; else those of which the transcript speaks."""
+def marks_of(
+    trace: Trace,
+    start: datetime | None,
+    switches: Sequence[MethodSwitch] = (),
+    *,
+    only: Sequence[Submission] | None = None,
+) -> dict[int, Mark]:
+    """By number, in order. Submissions that were made here; else those of which the transcript speaks.
+
+    `only`: those of one task, of a run with several.
+    """
     changed = {switch.number: switch for switch in switches}
     answers = _answers(trace)
-    found = points(Submission.objects.filter(run=trace.run_id).select_related("verdict"))
-    if not found:
+    made = Submission.objects.filter(run=trace.run_id)
+    found = points(made.select_related("verdict") if only is None else only)
+    if not found and (only is None or not made.exists()):
         return {mark.number: mark for mark in _claimed(answers, start)}
     moments = _moments(trace)
     return {

@@ -33,6 +33,14 @@ class TracePage:
     trace: Trace | None
     filters: Sequence[Choice]
     q: str
+    task: str = ""
+    """Of several tasks the one whose submissions are shown; empty: the run has only one."""
+
+    @property
+    def tasks(self) -> list[tuple[str, str]]:
+        """The run's tasks, each with its title."""
+        known = tasks()
+        return [(task, known[task].title if task in known else task) for task in self.run.tasks]
 
     @property
     def title(self) -> str:
@@ -90,11 +98,13 @@ class TracePage:
         ]
 
 
-def trace_page(run: Run, key: str, filters: Sequence[Choice], q: str) -> TracePage:
-    """`key` names one of the run's traces; else the one with most events."""
+def trace_page(run: Run, key: str, filters: Sequence[Choice], q: str, task: str = "") -> TracePage:
+    """`key` names one of the run's traces; else the one with most events. `task`: of several; else the first."""
     traces = list(Trace.objects.filter(run=run).order_by("id"))
     named = next((trace for trace in traces if trace.key == key), None)
-    return TracePage(run, traces, named or max(traces, key=lambda trace: trace.event_count, default=None), filters, q)
+    shown = named or max(traces, key=lambda trace: trace.event_count, default=None)
+    of_task = (task if task in run.tasks else run.task) if run.task_list else ""
+    return TracePage(run, traces, shown, filters, q, of_task)
 
 
 def start_of(trace: Trace) -> datetime | None:

@@ -17,6 +17,7 @@ from frontend.trace_rows import rows_of
 from frontend.trace_search import found
 from frontend.trace_tail import renewed
 from frontend.views.trace_event import AWAY, number_in
+from grading.selectors import run_on_task
 from grading.services.records import run_account
 from traces.models import Trace
 
@@ -31,7 +32,8 @@ QUERY = 200
 def _page(request: HttpRequest, slug: str) -> TracePage:
     run = run_seen(request, slug)
     filters = chosen(request.GET.getlist("kind"))
-    return trace_page(run, request.GET.get("trace", ""), filters, request.GET.get("q", "").strip()[:QUERY])
+    words, asked = request.GET.get("q", "").strip()[:QUERY], request.GET.dict()
+    return trace_page(run, asked.get("trace", ""), filters, words, asked.get("task", ""))
 
 
 def _shown(request: HttpRequest, slug: str) -> tuple[TracePage, Trace]:
@@ -145,8 +147,9 @@ def trace_place(request: HttpRequest, slug: str) -> HttpResponse:
 def trace_outline(request: HttpRequest, slug: str) -> HttpResponse:
     """The curve, and the outline beside the list."""
     page, shown = _shown(request, slug)
-    start, record = start_of(shown), run_account(page.run).record
-    marks = marks_of(shown, start, record.switches)
+    of_task = run_on_task(page.run, page.task) if page.task else None
+    start, record = start_of(shown), run_account(page.run, shown=of_task).record
+    marks = marks_of(shown, start, record.switches, only=of_task.submissions if of_task else None)
     last = shown.last_at or page.run.ended_at
     seconds = (last - start).total_seconds() if start and last else page.run.elapsed_s() if start else None
     changes = [mark.switch for mark in marks.values() if mark.switch]

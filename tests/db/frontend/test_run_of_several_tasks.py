@@ -1,6 +1,8 @@
 """The page of a run with several tasks: one curve, one baseline and one list of submissions for each."""
 
 import json
+import re
+from pathlib import Path
 
 import pytest
 from django.test import Client
@@ -8,8 +10,10 @@ from django.test import Client
 from benchmark.models import Run
 from grading.models import Baseline, EvaluationState, TaskStanding
 from grading.services.standings import standing_rebuild
+from tests.db.frontend import trace_pages
 from tests.db.frontend.run_pages import text
 from tests.support.rows import evaluation_row, graded_row, run_row, verdict_row
+from tests.support.transcripts import START, Script
 from traces.models import MethodLabel
 
 pytestmark = pytest.mark.django_db
@@ -115,3 +119,21 @@ def test_labels_of_one_tasks_submissions_make_its_route(anonymous: Client, sever
 def test_the_trace_hands_the_task_on(anonymous: Client, several: Run) -> None:
     assert f'href="/runs/{several.slug}/routes/?task=gsm8k"' in text(anonymous, several, "trace/?task=gsm8k")
     assert "routes/?task=humaneval" not in text(anonymous, several, "trace/?task=humaneval")
+
+
+def test_the_strip_of_the_trace_is_of_one_task(anonymous: Client, several: Run, tmp_path: Path) -> None:
+    script = Script()
+    for number in (1, 2, 3):
+        script.submit(number, None)
+    trace_pages.stored(several, script, tmp_path)
+    for task, numbers, labels in (
+        ("gsm8k", ["2"], ("77.50 best so far", "20.00 baseline")),
+        ("arithmetic", ["1", "3"], ("42.75 best so far", "10.00 baseline")),
+        ("", ["1", "3"], ("42.75 best so far", "10.00 baseline")),
+    ):
+        page = trace_pages.text(anonymous, several, f"?task={task}")
+        assert f'data-task="{task or "arithmetic"}"' in page
+        outline = trace_pages.text(anonymous, several, f"outline/?task={task}")
+        assert re.findall(r'data-mark="(\d+)"', outline) == numbers
+        assert all(label in re.sub(r"<[^>]+>", "", outline) for label in labels)
+    assert "data-task" not in trace_pages.text(anonymous, run_row(started_at=START), "?task=arithmetic")

@@ -19,10 +19,12 @@ const number = (value) => value.toLocaleString("en");
 const words = () => form.elements.q.value.trim();
 const kinds = () => [...form.querySelectorAll("[name=kind]:checked")].map((one) => one.value);
 
-// The filters as a query; the transcript is always named to the server, in links only where there are several.
+// The filters as a query; the transcript is always named to the server, in links only where there are several. So is the
+// task of a run with several.
 function query({ link = false } = {}) {
   const asked = new URLSearchParams();
   if (!link || Number(root.dataset.several) > 1) asked.set("trace", root.dataset.trace);
+  if (root.dataset.task) asked.set("task", root.dataset.task);
   if (words()) asked.set("q", words());
   kinds().forEach((kind) => asked.append("kind", kind));
   return asked;
