@@ -1,10 +1,14 @@
-"""What all tests share: own data folder, real data where it is."""
+"""What all tests share: own data folder, real data where it is, patience with generated examples."""
 
 import os
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
+# How long an example takes is the machine's affair.
+settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any machine")
 DATA = Path(os.environ.get("AGENT2_TEST_DATA", Path(__file__).resolve().parents[2] / "shared")).absolute()
 
 

@@ -21,6 +21,7 @@ from bundles.packer.join import packer_source
 from bundles.packer.uploading import Uploader, UploadFailed
 from bundles.services.checking import bundle_check_next
 from tests.support.bundling import bundle_bytes
+from tests.support.waiting import LONG_S, until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -49,7 +50,7 @@ def cutting(url: str, after: list[int]) -> Iterator[str]:
             back.start()
             if copy(client, server, budget):
                 client.shutdown(socket.SHUT_RDWR)
-            back.join(10)
+            back.join(60)
 
     def copy(source: socket.socket, target: socket.socket, budget: int | None) -> bool:
         try:
@@ -159,11 +160,8 @@ def test_the_one_file_sends_a_workspace_and_waits_for_the_check(
         command, cwd=tmp_path, env={"AGENT2_TOKEN": token, "PYTHONUTF8": "1"}, stdout=subprocess.PIPE, text=True
     )
     with process:
-        for _ in range(600):
-            if bundle_check_next() or process.poll() is not None:
-                break
-            threading.Event().wait(0.05)
-        told = process.communicate(timeout=60)[0]
+        until(lambda: bundle_check_next() or process.poll() is not None, "there is something to check", 2 * LONG_S)
+        told = process.communicate(timeout=2 * LONG_S)[0]
     assert process.returncode == 0, told
     assert "State: accepted" in told
     assert Bundle.objects.get().state == BundleState.ACCEPTED

@@ -7,6 +7,7 @@ from asgiref.testing import ApplicationCommunicator
 from django.conf import settings
 
 from config.asgi import application
+from tests.support.waiting import LONG_S
 
 OUR_ORIGIN = b"http://127.0.0.1"
 
@@ -24,12 +25,12 @@ class Socket:
     async def connect(self) -> bool:
         """True when the server accepts."""
         await self._app.send_input({"type": "websocket.connect"})
-        answer = await self._app.receive_output(5)
+        answer = await self._app.receive_output(LONG_S)
         return bool(answer["type"] == "websocket.accept")
 
     async def disconnect(self) -> None:
         await self._app.send_input({"type": "websocket.disconnect", "code": 1000})
-        await self._app.wait(5)
+        await self._app.wait(LONG_S)
 
     async def send(self, text: str | None = None, data: bytes | None = None) -> None:
         await self._app.send_input({"type": "websocket.receive", "text": text, "bytes": data})
@@ -37,19 +38,19 @@ class Socket:
     async def after(self, seq: int) -> None:
         await self.send(json.dumps({"after": seq}))
 
-    async def message(self, timeout: float = 3) -> Any:
+    async def message(self, timeout: float = LONG_S) -> Any:
         """The next message's JSON."""
         answer = await self._app.receive_output(timeout)
         assert answer["type"] == "websocket.send", answer
         return json.loads(answer["text"])
 
-    async def batch(self, timeout: float = 3) -> Any:
+    async def batch(self, timeout: float = LONG_S) -> Any:
         """The next batch of events; log messages between are passed over."""
         while "events" not in (message := await self.message(timeout)):
             pass
         return message
 
-    async def closed(self, timeout: float = 3) -> int:
+    async def closed(self, timeout: float = LONG_S) -> int:
         """The code with which the server closes."""
         answer = await self._app.receive_output(timeout)
         assert answer["type"] == "websocket.close", answer

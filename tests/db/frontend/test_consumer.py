@@ -13,10 +13,10 @@ from channels.layers import channel_layers
 
 from benchmark.models import AgentLog, EventKind, Run, RunState
 from benchmark.services.events import event_record
-from frontend.consumers import SAFETY_S
 from frontend.live import BATCH
 from tests.db.frontend.live_socket import Socket
 from tests.support.rows import run_row
+from tests.support.waiting import LONG_S
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -52,7 +52,11 @@ async def watching(slug: str) -> AsyncIterator[Socket]:
         await socket.disconnect()
 
 
-async def test_everything_after_is_sent_and_then_what_follows(channel_layer: str) -> None:
+async def test_everything_after_is_sent_and_then_what_follows(
+    channel_layer: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # So that nobody is waiting for the safety net's look.
+    monkeypatch.setattr("frontend.consumers.SAFETY_S", 10 * LONG_S)
     run = await run_new()
     await record(run, 3)
     async with watching(run.slug) as socket:
@@ -63,10 +67,8 @@ async def test_everything_after_is_sent_and_then_what_follows(channel_layer: str
         assert first["events"][0]["kind"] == "run.step"
         assert first["events"][0]["data"] == {"text": "step 1"}
         assert first["now"]
-        began = time.monotonic()
         await record(run)
         assert [event["seq"] for event in (await socket.batch())["events"]] == [4]
-        assert time.monotonic() - began < 4.0  # sooner than the safety net looks
 
 
 async def test_a_watcher_with_nothing_to_catch_up_is_greeted(channel_layer: str) -> None:
@@ -91,7 +93,8 @@ async def test_after_a_break_nothing_is_missing_and_nothing_comes_twice(channel_
     assert seen == list(range(1, 19))
 
 
-async def test_a_lost_doorbell_only_delays(settings: Any) -> None:
+async def test_a_lost_doorbell_only_delays(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("frontend.consumers.SAFETY_S", 1.0)
     settings.CHANNEL_LAYERS = {"default": {"BACKEND": "tests.support.layers.ThreadsLayer"}}
     channel_layers.backends.clear()
     run = await run_new()
@@ -102,7 +105,7 @@ async def test_a_lost_doorbell_only_delays(settings: Any) -> None:
         settings.CHANNEL_LAYERS = {}
         channel_layers.backends.clear()
         await record(run)
-        assert [event["seq"] for event in (await socket.batch(SAFETY_S + 3))["events"]] == [1]
+        assert [event["seq"] for event in (await socket.batch())["events"]] == [1]
     channel_layers.backends.clear()
 
 
@@ -111,7 +114,7 @@ async def test_a_long_log_comes_in_batches(channel_layer: str) -> None:
     await record(run, BATCH + 20)
     async with watching(run.slug) as socket:
         await socket.after(0)
-        sizes = [len((await socket.batch(10))["events"]) for _ in range(2)]
+        sizes = [len((await socket.batch())["events"]) for _ in range(2)]
     assert sizes == [BATCH, 20]
 
 

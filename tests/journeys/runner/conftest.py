@@ -64,7 +64,7 @@ def start(spec: RunnerSpec, out: Path, *, python: str = sys.executable, **env: s
 
 
 def finish(
-    process: "subprocess.Popen[str]", out: Path, timeout: float = 240
+    process: "subprocess.Popen[str]", out: Path, timeout: float = 600
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """The verdict and the events of a run that must end with a verdict; every line of its output is an event."""
     stdout, stderr = process.communicate(timeout=timeout)

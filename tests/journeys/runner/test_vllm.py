@@ -102,12 +102,12 @@ def server(checkpoint: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterat
         yield f"http://127.0.0.1:{port}/v1"
     finally:
         serving.terminate()
-        serving.wait(60)
+        serving.wait(180)
 
 
 def _answers(url: str) -> bool:
     try:
-        return httpx.get(url, timeout=5).status_code == 200
+        return httpx.get(url, timeout=30).status_code == 200
     except httpx.TransportError:
         return False
 

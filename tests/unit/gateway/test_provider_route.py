@@ -1,6 +1,7 @@
 """The provider's route behind a real socket, in front of a scripted provider."""
 
 import json
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -15,6 +16,7 @@ from benchmark.gateway.process import Gateway
 from benchmark.gateway.provider_route import ProviderRoute
 from benchmark.gateway.providers import Dialect, Provider
 from tests.support.scripted_provider import Fault, Script, ScriptedProvider, Turn
+from tests.support.waiting import until
 
 KEY = "the-platform-s-own-key-0123456789"
 PRICES = {"small": Price(1, 5, 0.1, 1.25)}
@@ -38,7 +40,7 @@ class Way:
         told = Provider("it", dialect, provider.url, KEY)
         self.gateway = Gateway(socket=self.socket, routes=[ProviderRoute(told, self.ledger, models=["small"])])
         transport = httpx.HTTPTransport(uds=str(self.socket))
-        self.client = httpx.Client(transport=transport, base_url="http://gateway/provider/it", timeout=30)
+        self.client = httpx.Client(transport=transport, base_url="http://gateway/provider/it", timeout=120)
 
     def __enter__(self) -> "Way":
         self.gateway.start()
@@ -191,16 +193,19 @@ def test_a_client_that_leaves_pays_all_the_same(tmp_path: Path) -> None:
         with way.client.stream("POST", "/chat/completions", json=CHAT | {"stream": True}) as answer:
             next(answer.iter_raw())
         way.client.close()
-    assert way.ledger.spent().usage.total == 110
+        until(lambda: way.ledger.spent().usage.total == 110, "all that was said is counted")
 
 
 def test_requests_that_wait_for_their_place_do_not_go_out_once_the_budget_is_used_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("benchmark.gateway.provider_route.AT_ONCE", 2)
-    slow = ScriptedProvider(Script([], final="word " * 20, tokens=(100, 40, 10)), pace_s=0.02)
+    slow = ScriptedProvider(Script([], final="word " * 20, tokens=(100, 40, 10)), pace_s=0.5)
     with slow, Way(tmp_path, slow, "openai", tokens_most=100) as way, ThreadPoolExecutor(8) as threads:
         asked = [threads.submit(way.client.post, "/chat/completions", json=CHAT | {"stream": True}) for _ in range(8)]
+        until(lambda: len(slow.seen) == 2, "both places are taken")
+        time.sleep(0.2)  # for the others to be waiting by then
+        slow.pace_s = 0.0
         told = sorted(each.result().status_code for each in asked)
     assert told == [200, 200, 403, 403, 403, 403, 403, 403]
     assert len(slow.seen) == 2

@@ -22,7 +22,7 @@ def asking(tmp_path: Path) -> Iterator[Ask]:
     with ExitStack() as stack:
 
         def ask(scripted: ScriptedJudge, *, store: str = "judge", **changes: Any) -> tuple[Judge, SocketServices]:
-            settings = {"url": scripted.url, "model": scripted.model, "key": scripted.key, "patience_s": 5.0}
+            settings = {"url": scripted.url, "model": scripted.model, "key": scripted.key, "patience_s": 60.0}
             judge = Judge(JudgeSettings(**{**settings, **changes}), AnswerStore(tmp_path / store))
             socket = tmp_path / f"{len(list(tmp_path.iterdir()))}.sock"
             stack.enter_context(Gateway(socket=socket, routes=[judge.route()]))

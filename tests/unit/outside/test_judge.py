@@ -18,6 +18,7 @@ from tests.support.judge import (
     refuses,
     says,
 )
+from tests.support.waiting import together
 from tests.unit.outside.conftest import Ask
 
 
@@ -120,7 +121,7 @@ def test_what_does_not_pass_is_a_fault_once_patience_is_spent(asking: Ask, troub
         began = time.monotonic()
         with pytest.raises(ServiceFault, match="The judge"):
             services.chat(asked("which?"))
-        assert time.monotonic() - began < 15  # patience is a second; the rest is for a busy machine
+        assert time.monotonic() - began < 60  # patience is a second; the rest is for a busy machine
     assert judge.counts.calls == 0
     assert len(scripted.requests) >= 1
 
@@ -151,12 +152,12 @@ def test_a_wrong_key_is_told_with_the_setting(asking: Ask) -> None:
 
 
 def test_no_more_requests_at_once_than_allowed(asking: Ask) -> None:
-    with ScriptedJudge(dawdles(0.05, says("A"))) as scripted:
+    with ScriptedJudge(together(3, says("A"))) as scripted:
         _, services = asking(scripted, concurrency=3)
         with ThreadPoolExecutor(12) as threads:
             list(threads.map(lambda n: services.chat(asked(f"question {n}")), range(24)))
     assert len(scripted.requests) == 24
-    assert 1 < scripted.most_at_once <= 3
+    assert scripted.most_at_once == 3
 
 
 def test_a_request_without_messages_is_refused(asking: Ask) -> None:

@@ -40,7 +40,7 @@ def searching(tmp_path: Path) -> Iterator[Search]:
     with ExitStack() as stack:
 
         def search(backend: str, url: str, **changes: Any) -> tuple[SearchDesk, SocketServices]:
-            settings: dict[str, Any] = {"backend": backend, "url": url, "key": KEY, "patience_s": 5.0}
+            settings: dict[str, Any] = {"backend": backend, "url": url, "key": KEY, "patience_s": 60.0}
             desk = open_search(SearchSettings(**{**settings, **changes}), tmp_path / "search")
             socket = tmp_path / f"{len(list(tmp_path.iterdir()))}.sock"
             stack.enter_context(Gateway(socket=socket, routes=[desk.route()]))

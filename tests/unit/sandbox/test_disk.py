@@ -44,7 +44,9 @@ def test_so_many_files_are_as_much_as_the_bytes_set_aside_for_them(tmp_path: Pat
         (tmp_path / str(number)).touch()
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 @given(sizes=st.lists(st.integers(0, 200_000), max_size=5), limit=st.integers(1, 1_000_000))
 def test_growth_is_what_counts(tmp_path: Path, sizes: list[int], limit: int) -> None:
     watch = LimitWatch(Limits(disk_bytes=limit), group=None, folders=[tmp_path])

@@ -21,7 +21,7 @@ def forward(*args: str, **environment: str) -> subprocess.CompletedProcess[str]:
         command,
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=120,
         check=False,
         env={"PATH": os.environ["PATH"], **environment},
     )
@@ -64,7 +64,7 @@ def test_passes_signals_on(number: signal.Signals) -> None:
         assert process.stdout.readline() == "ready\n"
         process.send_signal(number)
         assert process.stdout.read() == "got\n"
-        assert process.wait(10) == 3
+        assert process.wait(120) == 3
 
 
 class TestConnections:
@@ -180,6 +180,6 @@ class TestKeeper:
         read_fd, write_fd = os.pipe()
         os.close(write_fd)
         command = [sys.executable, str(KEEPER), str(read_fd), "--", "touch", str(tmp_path / "ran")]
-        assert subprocess.run(command, pass_fds=[read_fd], timeout=30, check=False).returncode == 137
+        assert subprocess.run(command, pass_fds=[read_fd], timeout=120, check=False).returncode == 137
         os.close(read_fd)
         assert not (tmp_path / "ran").exists()

@@ -29,7 +29,9 @@ def written(folder: Path, texts: list[str], *, finished: bool) -> Extent:
 words = st.text(st.sampled_from("abßÉ🚀 \x00"), max_size=40)
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 @given(
     st.lists(words, min_size=1, max_size=30),
     st.text("abßÉS🚀 ", min_size=1, max_size=5),

@@ -3,12 +3,15 @@
 import os
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
+import psutil
 import pytest
 
 from benchmark.tasks.humaneval.court import FOLDER, Court, CourtFault
 from benchmark.tasks.humaneval.judge import Judge
+from tests.support.waiting import until
 from tests.unit.tasks.humaneval.programs import LOOPS, LOSES, WAITS
 
 PROBLEM = {
@@ -58,7 +61,7 @@ def brief(monkeypatch: pytest.MonkeyPatch) -> Judge:
 def test_waiting_is_limited(brief: Judge, code: str) -> None:
     began = time.monotonic()
     assert brief.verdict({**PROBLEM, "completion": code})["kind"] == "time_out"
-    assert time.monotonic() - began < 20
+    assert time.monotonic() - began < 120
 
 
 CANNOT = {
@@ -187,26 +190,27 @@ def test_a_lost_judge_is_our_fault_and_comes_back() -> None:
 
 
 def test_nothing_outlives_the_court() -> None:
-    def relatives() -> set[str]:
-        names = [Path("/proc", pid, "cmdline") for pid in os.listdir("/proc") if pid.isdigit()]
-        found = set()
-        for path in names:
-            try:
-                if f"{FOLDER.name}.nursery" in path.read_text() or f"{FOLDER.name}.judge" in path.read_text():
-                    found.add(path.parent.name)
-            except OSError:
-                continue
-        return found
+    """Looked for among our own descendants: other tests have courts at the same time."""
+
+    def line(process: psutil.Process) -> str:
+        """Empty once it has ended."""
+        with suppress(psutil.NoSuchProcess):
+            return " ".join(process.cmdline()) if process.is_running() else ""
+        return ""
+
+    def relatives() -> set[psutil.Process]:
+        found = psutil.Process().children(recursive=True)
+        return {
+            each for each in found if f"{FOLDER.name}.nursery" in line(each) or f"{FOLDER.name}.judge" in line(each)
+        }
 
     before = relatives()
     court = Court()
     assert tried(court, "def secret(x):\n    return 1\n")[0] == "wrong_answer"
-    assert len(relatives() - before) >= 2
+    mine = relatives() - before
+    assert len(mine) >= 2
     court.close()
-    deadline = time.monotonic() + 10
-    while relatives() - before:
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    until(lambda: not any(map(line, mine)), "all of the court has ended")
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="seccomp is Linux's")
