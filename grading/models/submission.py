@@ -47,7 +47,6 @@ class Submission(models.Model):
     """Which of its run's tasks it is for; empty: the run has only one."""
     number = models.PositiveIntegerField()
     model_path = models.CharField(max_length=1024)
-    gpu = models.CharField(max_length=16, blank=True)
     key = models.CharField(max_length=64)
     """The client's idempotency key: the same POST repeated is the same submission."""
     state = models.CharField(max_length=16, choices=SubmissionState.choices, default=SubmissionState.RECEIVED)

@@ -25,7 +25,7 @@ class SubmissionsClosed(Exception):
     """The run takes no more submissions; the message says why."""
 
 
-def submission_receive(*, run: Run, model_path: str, gpu: str = "", key: str = "", task: str = "") -> Submission:
+def submission_receive(*, run: Run, model_path: str, key: str = "", task: str = "") -> Submission:
     """Store a submission under the run's next number and ring for its intake. The same `key` again is the same one.
 
     `task`: which of a multi run's; empty in a run with one.
@@ -34,7 +34,7 @@ def submission_receive(*, run: Run, model_path: str, gpu: str = "", key: str = "
     key = key or uuid4().hex
     try:
         with transaction.atomic():
-            return _receive(run, model_path, gpu, key, task)
+            return _receive(run, model_path, key, task)
     except (IntegrityError, SubmissionsClosed):
         known = Submission.objects.filter(run=run, key=key).first()
         if known is None:
@@ -42,7 +42,7 @@ def submission_receive(*, run: Run, model_path: str, gpu: str = "", key: str = "
         return known
 
 
-def _receive(run: Run, model_path: str, gpu: str, key: str, task: str) -> Submission:
+def _receive(run: Run, model_path: str, key: str, task: str) -> Submission:
     run.state, (number, seq) = Run.objects.count_up(run.pk, "submission_count", "event_seq")
     if not run.accepts_submissions:
         if run.state == RunState.RUNNING:
@@ -54,7 +54,6 @@ def _receive(run: Run, model_path: str, gpu: str, key: str, task: str) -> Submis
         task=task,
         number=number,
         model_path=model_path,
-        gpu=gpu,
         key=key,
         received_at=now,
         elapsed_s=run.elapsed_s(now) or 0.0,
