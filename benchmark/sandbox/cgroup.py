@@ -101,7 +101,7 @@ class Cgroup:
         controller = self.controllers.get(kind)
         return 0 if controller is None else counted(controller.parent / self.name / file, key)
 
-    def kill(self, timeout_s: float = 5.0) -> None:
+    def kill(self, timeout_s: float = 30.0) -> None:
         """SIGKILL everything in the group until it is empty.
 
         Raises: SandboxFault: something outlived `timeout_s`.
@@ -115,7 +115,7 @@ class Cgroup:
                 raise SandboxFault(f"processes of {self.name} outlive SIGKILL: {sorted(pids)}")
             time.sleep(0.02)
 
-    def remove(self, timeout_s: float = 2.0) -> None:
+    def remove(self, timeout_s: float = 10.0) -> None:
         """Remove the empty group. The kernel says busy for a moment after the last process has gone."""
         deadline = time.monotonic() + timeout_s
         for folder in self._folders():

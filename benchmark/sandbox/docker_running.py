@@ -22,7 +22,7 @@ from benchmark.sandbox.running import WatchedRunning
 from docker import DockerClient
 
 ENGINE_ERRORS = (DockerException, requests.RequestException)
-ENGINE_DEATH_S = 15.0
+ENGINE_DEATH_S = 60.0
 
 
 class DockerRunning(WatchedRunning):

@@ -19,7 +19,7 @@ import psutil
 PR_SET_CHILD_SUBREAPER = 36
 
 
-def kill_descendants(timeout_s: float = 4.0) -> None:
+def kill_descendants(timeout_s: float = 20.0) -> None:
     """SIGKILL until nobody is left. Zombies are the main thread's to collect."""
     me = psutil.Process()
     deadline = time.monotonic() + timeout_s

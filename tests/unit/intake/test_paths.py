@@ -218,7 +218,8 @@ def test_descriptors_are_given_back(bench: Bench) -> None:
     before = len(os.listdir("/proc/self/fd"))
     for path in ("ckpt", "nowhere", "ckpt/config.json", "../x", "models/tiny"):
         bench.take(path)
-    assert len(os.listdir("/proc/self/fd")) == before
+    # Of an earlier test one may have been closed meanwhile.
+    assert len(os.listdir("/proc/self/fd")) <= before
 
 
 def test_a_view_that_does_not_hold_the_workspace_is_a_mistake_of_ours(tmp_path: Path) -> None:
