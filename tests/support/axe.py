@@ -36,7 +36,7 @@ def source() -> str:
         FOLDER.mkdir(parents=True, exist_ok=True)
         packed = subprocess.run(
             [npm, "pack", f"axe-core@{VERSION}", "--pack-destination", str(FOLDER)],
-            cwd=FOLDER, capture_output=True, text=True, timeout=120, check=False,
+            cwd=FOLDER, capture_output=True, text=True, timeout=600, check=False,
         )  # fmt: skip
         if packed.returncode:
             pytest.skip(f"npm could not fetch axe-core {VERSION}: {packed.stderr[-200:]}")

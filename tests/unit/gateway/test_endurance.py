@@ -20,7 +20,7 @@ class TestGateways:
     """Each with every kind of route, and asked once."""
 
     def test_leave_no_descriptor_behind(self, tmp_path: Path) -> None:
-        assert growth(lambda: serve_once(tmp_path), held_open, times=4) == 0
+        assert growth(lambda: serve_once(tmp_path), held_open, times=4) <= 0
 
     def test_share_their_certificates(self, tmp_path: Path) -> None:
         assert growth(lambda: serve_once(tmp_path), contexts, times=4) == 0
@@ -33,7 +33,7 @@ def serve_once(folder: Path) -> None:
     upstream = "http://127.0.0.1:9"
     with (
         Gateway(socket=folder / "g.sock", upstream=upstream, prefixes=("/grading/token/",), routes=routes),
-        httpx.Client(transport=httpx.HTTPTransport(uds=str(folder / "g.sock"), verify=trusted())) as client,
+        httpx.Client(transport=httpx.HTTPTransport(uds=str(folder / "g.sock"), verify=trusted()), timeout=60) as client,
     ):
         assert client.get("http://gateway/elsewhere").status_code == 403
 
