@@ -27,7 +27,7 @@ FREE_MIN_BYTES = 2 * 1024**3
 
 def worker_problems(queues: set[str]) -> list[str]:
     """One sentence for each thing that is missing; empty when the worker can start."""
-    problems = [database_problem(), _disk()]
+    problems = [database_problem(), disk_problem()]
     if queues & {"agents", "grading"}:
         problems += [_sandbox(), _shown()]
     if "agents" in queues:
@@ -79,7 +79,8 @@ def _way_out() -> str:
     return ""
 
 
-def _disk() -> str:
+def disk_problem() -> str:
+    """What keeps a worker from writing here; empty when nothing does."""
     try:
         settings.DATA_DIR.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -87,9 +88,10 @@ def _disk() -> str:
     if not os.access(settings.DATA_DIR, os.W_OK):
         return f"{settings.DATA_DIR} cannot be written: set AGENT2_DATA_DIR."
     free = shutil.disk_usage(settings.DATA_DIR).free
-    return (
-        "" if free >= FREE_MIN_BYTES else f"{settings.DATA_DIR} has only {free / 1024**3:.1f} GiB free; 2 are needed."
-    )
+    if free >= FREE_MIN_BYTES:
+        return ""
+    needed = f"{FREE_MIN_BYTES / 1024**3:.0f} GiB are needed"
+    return f"{settings.DATA_DIR} has {free / 1024**3:.1f} GiB free; {needed}: make room, or set AGENT2_DATA_DIR."
 
 
 def _sandbox() -> str:

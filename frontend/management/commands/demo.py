@@ -20,6 +20,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from benchmark.models import Run
 from benchmark.services.runs import run_create
+from benchmark.services.worker_check import disk_problem, worker_problems
 from grading.selectors import standing
 
 OPERATOR = "operator"
@@ -39,12 +40,16 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         if not settings.EMBEDDED:
             raise CommandError("The demo is for the embedded default: leave AGENT2_DEPLOYMENT unset.")
+        if problem := disk_problem():
+            raise CommandError(problem)
         port = free_port(options["port"])
         url = f"http://127.0.0.1:{port}"
         environment = os.environ | {"AGENT2_PUBLIC_URL": url, "AGENT2_WORKER_URL": url}
         settings.PUBLIC_URL = url
         call_command("migrate", verbosity=0)
         call_command("load_published", verbosity=0)
+        if problems := worker_problems({"default", "agents", "grading"}):
+            raise CommandError("\n".join(["The demo's worker could not work:", *problems]))
         password = self._operator()
         children = [start("server.log", environment, "-m", "uvicorn", *server_args(port))]
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))

@@ -25,6 +25,20 @@ def test_an_account_of_that_name_is_left_alone() -> None:
     assert (user.check_password("somebody's own"), user.is_superuser) == (True, False)
 
 
+def test_a_disk_that_is_too_small_is_said_before_anything_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("benchmark.services.worker_check.FREE_MIN_BYTES", 2**50)
+    with pytest.raises(CommandError, match=r"has [\d.]+ GiB free; 1048576 GiB are needed"):
+        call_command("demo")
+    assert not User.objects.exists()
+
+
+def test_what_its_worker_lacks_is_said_before_anything_starts(settings: Any) -> None:
+    settings.ALLOW = ["https://pypi.org"]
+    with pytest.raises(CommandError, match=r"The demo's worker could not work:\n.*https://pypi\.org"):
+        call_command("demo")
+    assert not User.objects.exists()
+
+
 def test_production_has_no_demo(settings: Any) -> None:
     settings.EMBEDDED = False
     with pytest.raises(CommandError, match="embedded default"):
