@@ -184,6 +184,7 @@ RUN_CPUS = env.number("RUN_CPUS", 0, low=0, high=4096)
 RUN_MEMORY_GB = env.number("RUN_MEMORY_GB", 0, low=0, high=1e5)
 RUN_PROCESSES = env.whole("RUN_PROCESSES", 4096, low=16, high=1e6)
 RUN_DISK_GB = env.number("RUN_DISK_GB", 200, low=0.01, high=1e5)
+RUN_LOG_MB = env.whole("RUN_LOG_MB", 1024, low=1, high=1e6)
 CHECKPOINT_MAX_GB = env.number("CHECKPOINT_MAX_GB", 64, low=0.001, high=1e4)
 
 # What evaluators of some tasks ask for (benchmark/services/needs.py). Workers alone need the keys.

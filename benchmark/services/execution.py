@@ -163,6 +163,7 @@ def _spec(run: Run, prepared: Prepared, token: str, gpus: Sequence[str]) -> Spec
         gpus=gpus,
         socket=workspace.socket_path,
         log_path=workspace.log_path,
+        log_bytes=settings.RUN_LOG_MB << 20,
     )
 
 
