@@ -1,10 +1,8 @@
 """The API's page and schema, its throttle, and what else every endpoint does."""
 
 import re
-from typing import Any
 
 import pytest
-from django.core.cache import cache
 from django.test import Client, override_settings
 
 from tests.support.people import person, signed_in
@@ -12,13 +10,6 @@ from tests.support.rows import baseline_row, graded_row, run_row
 
 pytestmark = pytest.mark.django_db
 API = "/api/v1/"
-
-
-@pytest.fixture(autouse=True)
-def _nobody_counted() -> Any:
-    cache.clear()
-    yield
-    cache.clear()
 
 
 def test_the_page_tells_every_operation_and_asks_nobody(anyone: Client) -> None:
