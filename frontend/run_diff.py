@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from benchmark.models import Run
 from traces.models import CodeSnapshot
-from traces.services.snapshots_diff import FileDiff, snapshot_diff
+from traces.services.snapshots_diff import FileDiff, file_diff, snapshot_changes
 
 FILES_MOST, LINES_MOST = 200, 20_000
 
@@ -40,10 +41,11 @@ def code_diff(run: Run, a: int, b: int) -> CodeDiff | None:
     if a not in kept or b not in kept:
         return None
     before, after = kept[a], kept[b]
-    files = snapshot_diff(before, after)
+    changed = snapshot_changes(before, after)
     shown, lines = [], 0
-    for file in files[:FILES_MOST]:
-        lines += len(file.lines)
-        shown.append(file if lines <= LINES_MOST else FileDiff(file.path, file.status, why="not shown: too much"))
+    for path, status in islice(changed.items(), FILES_MOST):
+        file = file_diff(before, after, path, status) if lines <= LINES_MOST else None
+        lines += len(file.lines) if file else 0
+        shown.append(file if file and lines <= LINES_MOST else FileDiff(path, status, why="not shown: too much"))
     same = sum(before.files[path][0] == after.files[path][0] for path in before.files.keys() & after.files.keys())
-    return CodeDiff(a, b, shown, len(files), same, after.left_out, [*before.notes, *after.notes])
+    return CodeDiff(a, b, shown, len(changed), same, after.left_out, [*before.notes, *after.notes])

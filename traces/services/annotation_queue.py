@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.db import transaction
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
@@ -64,10 +64,15 @@ def run_claim(*, queue: LabellingQueue, author: User) -> Labelling | None:
 
 def wanting(queue: LabellingQueue, author: User) -> QuerySet[QueuedRun]:
     """Places of runs that the author has not taken and that too few others have."""
-    of_run = Labelling.objects.counted().filter(run=OuterRef("run")).order_by().values("run")
-    taken = Coalesce(Subquery(of_run.annotate(n=Count("pk")).values("n")), 0)
     mine = Labelling.objects.filter(run=OuterRef("run"), author=author)
+    taken = _people(Labelling.objects.counted())
     return QueuedRun.objects.filter(~Exists(mine), queue=queue).annotate(taken=taken).filter(taken__lt=queue.annotators)
+
+
+def _people(labellings: QuerySet[Labelling]) -> Coalesce:
+    """How many of them are of a place's run."""
+    of_run = labellings.filter(run=OuterRef("run")).order_by().values("run")
+    return Coalesce(Subquery(of_run.annotate(n=Count("pk")).values("n")), 0)
 
 
 def claim_release(*, run: Run, author: User) -> bool:
@@ -94,23 +99,37 @@ class QueueProgress:
 
 
 def queues_progress(author: User) -> list[QueueProgress]:
-    """Every queue, the newest first."""
-    return [_progress(queue, author) for queue in LabellingQueue.objects.order_by("-id")]
-
-
-def _progress(queue: LabellingQueue, author: User) -> QueueProgress:
-    done = Q(run__labellings__submitted_at__isnull=False)
-    places = queue.places.annotate(done=Count("run__labellings", filter=done))
-    mine = Labelling.objects.filter(run__labelling_queues=queue, author=author)
-    open_one = mine.open().select_related("run").order_by("id").first()
-    return QueueProgress(
-        queue=queue,
-        runs=queue.places.count(),
-        complete=places.filter(done__gte=queue.annotators).count(),
-        mine=mine.submitted().count(),
-        left=wanting(queue, author).count(),
-        open_run=open_one.run if open_one else None,
+    """Every queue, the newest first, in four queries."""
+    own = Labelling.objects.filter(run=OuterRef("run"), author=author)
+    places = QueuedRun.objects.order_by().annotate(
+        done=_people(Labelling.objects.submitted()),
+        taken=_people(Labelling.objects.counted()),
+        own=Exists(own),
+        submitted=Exists(own.submitted()),
+        wanted=F("queue__annotators"),
     )
+    counts = places.values("queue").annotate(
+        runs=Count("pk"),
+        complete=Count("pk", filter=Q(done__gte=F("wanted"))),
+        mine=Count("pk", filter=Q(submitted=True)),
+        left=Count("pk", filter=Q(own=False, taken__lt=F("wanted"))),
+    )
+    told = {row[0]: row[1:] for row in counts.values_list("queue", "runs", "complete", "mine", "left")}
+    opened = _open_runs(author)
+    return [
+        QueueProgress(queue, *told.get(queue.pk, (0, 0, 0, 0)), opened.get(queue.pk))
+        for queue in LabellingQueue.objects.order_by("-id")
+    ]
+
+
+def _open_runs(author: User) -> dict[int, Run]:
+    """By queue, the first run that the person has taken and not submitted."""
+    mine = {each.run_id: each for each in Labelling.objects.open().filter(author=author).select_related("run")}
+    found: dict[int, Run] = {}
+    places = QueuedRun.objects.filter(run__in=mine).values_list("run_id", "queue_id")
+    for run_id, queue_id in sorted(places, key=lambda place: mine[place[0]].pk):
+        found.setdefault(queue_id, mine[run_id].run)
+    return found
 
 
 def is_awaited(run: Run) -> bool:

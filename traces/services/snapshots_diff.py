@@ -53,21 +53,22 @@ class FileDiff:
                 before, after = before + 1, after + 1
 
 
-def snapshot_diff(a: CodeSnapshot, b: CodeSnapshot) -> tuple[FileDiff, ...]:
-    """From `a` to `b`, by path; files with equal contents are left out."""
-    found = []
+def snapshot_changes(a: CodeSnapshot, b: CodeSnapshot) -> dict[str, str]:
+    """Path → status of each file that is not the same in both, by path. Reads no content."""
+    found = {}
     for path in sorted(a.files.keys() | b.files.keys()):
         before, after = a.files.get(path), b.files.get(path)
         if before is None or after is None:
-            found.append(_file(path, "added" if before is None else "removed", before, after))
+            found[path] = "added" if before is None else "removed"
         elif before[0] != after[0]:
-            found.append(_file(path, "changed", before, after))
-    return tuple(found)
+            found[path] = "changed"
+    return found
 
 
-def _file(path: str, status: str, before: list[str] | None, after: list[str] | None) -> FileDiff:
+def file_diff(a: CodeSnapshot, b: CodeSnapshot, path: str, status: str) -> FileDiff:
+    """One file of `snapshot_changes`, from `a` to `b`, line by line."""
     try:
-        old, new = (blob_get(entry[0]) if entry else b"" for entry in (before, after))
+        old, new = (blob_get(each.files[path][0]) if path in each.files else b"" for each in (a, b))
     except OSError:
         return FileDiff(path, status, why="its content is not in this server's store")
     if b"\x00" in old or b"\x00" in new:

@@ -10,9 +10,11 @@ from django.test import Client
 from django.utils import timezone
 
 from benchmark.models import Run, RunState
+from frontend import run_diff
 from frontend.run_machine import POINTS, line, machine
 from tests.support.rows import baseline_row, graded_row, run_row, submission_row, verdict_row
 from traces.models import CodeSnapshot, LabelSource, MethodLabel, Recording, ResourceSample
+from traces.services.snapshots_diff import FileDiff, file_diff
 from traces.services.snapshots_store import blob_put
 
 pytestmark = pytest.mark.django_db
@@ -72,6 +74,25 @@ def test_everybody_reads_the_record(anyone: Client, run: Run) -> None:
     assert told_json["reference"]["time_to_best"] == 60
     assert "+10.00 against the baseline" in text(anyone, f"/runs/{run.slug}/report.md")
     assert "Rules" in text(anyone, f"/runs/{run.slug}/submissions/1/labels/")
+
+
+def test_files_that_are_not_shown_are_not_compared(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept(run, 3, **{f"{number}.py": b"x\n" * 10 for number in range(9)})
+    compared: list[str] = []
+
+    def counted(a: CodeSnapshot, b: CodeSnapshot, path: str, status: str) -> FileDiff:
+        compared.append(path)
+        return file_diff(a, b, path, status)
+
+    monkeypatch.setattr(run_diff, "file_diff", counted)
+    monkeypatch.setattr(run_diff, "FILES_MOST", 6)
+    monkeypatch.setattr(run_diff, "LINES_MOST", 35)
+    diff = run_diff.code_diff(run, 0, 3)
+    assert diff is not None
+    assert compared == ["0.py", "1.py", "2.py", "3.py"]
+    assert [file.path for file in diff.files] == [f"{number}.py" for number in range(6)]
+    assert [bool(file.lines) for file in diff.files] == [True] * 3 + [False] * 3
+    assert diff.total == 9
 
 
 def test_the_difference_is_escaped_and_complete(anonymous: Client, run: Run) -> None:

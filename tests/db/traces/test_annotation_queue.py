@@ -3,6 +3,7 @@
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
@@ -78,6 +79,27 @@ def test_people_who_ask_at_once_do_not_get_too_much() -> None:
         taken = list(pool.map(ask, people))
     assert sum(run is not None for run in taken) == 1
     assert Labelling.objects.count() == 1
+
+
+def test_more_queues_need_no_more_queries(
+    queue: LabellingQueue, runs: list[Run], django_assert_max_num_queries: Any
+) -> None:
+    ann, head = researcher("ann"), User.objects.get(username="head")
+    other = queue_create(name="Later", slugs=[run.slug for run in runs[1:]], annotators=1, created_by=head)
+    labelled(runs[1], ann, COLLAPSE)
+    claimed(queue, ann)
+    for name in ("bob", "cem"):
+        labelled(runs[2], researcher(name), COLLAPSE)
+    with django_assert_max_num_queries(4):
+        later, first = queues_progress(ann)
+    assert (first.queue, first.runs, first.complete, first.mine, first.left) == (queue, 3, 1, 1, 0)
+    assert first.open_run == runs[0]
+    assert (later.queue, later.runs, later.complete, later.mine, later.left) == (other, 2, 2, 1, 0)
+    assert later.open_run is None
+    with django_assert_max_num_queries(4):
+        assert [told.left for told in queues_progress(head)] == [0, 2]
+    other.places.all().delete()
+    assert queues_progress(ann)[0].runs == 0
 
 
 def test_a_claim_without_labels_can_be_given_back(queue: LabellingQueue, runs: list[Run]) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from benchmark.models import secret_hash, secret_new
 from traces.models import CodeSnapshot
-from traces.services.snapshots_diff import LINES_MOST, snapshot_diff
+from traces.services.snapshots_diff import LINES_MOST, FileDiff, file_diff, snapshot_changes
 from traces.services.snapshots_store import blob_get, blob_put, masked
 from traces.services.snapshots_walk import LEFT_OUT_MOST, Caps, CodeWalk, stamp_of
 
@@ -116,10 +116,14 @@ def snapshot(**files: bytes) -> CodeSnapshot:
     return CodeSnapshot(files={path: [blob_put(content), len(content), 0] for path, content in files.items()})
 
 
+def differences(a: CodeSnapshot, b: CodeSnapshot) -> list[FileDiff]:
+    return [file_diff(a, b, path, status) for path, status in snapshot_changes(a, b).items()]
+
+
 def test_a_difference_names_added_removed_changed_and_binary_files() -> None:
     before = snapshot(same=b"1\n", gone=b"x\ny\n", edited=b"a\nb\nc\n", picture=b"\0\1")
     after = snapshot(same=b"1\n", fresh=b"z\n", edited=b"a\nB\nc\n", picture=b"\0\2")
-    found = {diff.path: diff for diff in snapshot_diff(before, after)}
+    found = {diff.path: diff for diff in differences(before, after)}
     assert {path: diff.status for path, diff in found.items()} == {
         "edited": "changed",
         "fresh": "added",
@@ -133,14 +137,14 @@ def test_a_difference_names_added_removed_changed_and_binary_files() -> None:
 
 def test_what_cannot_be_compared_says_why() -> None:
     long = snapshot(long=b"x\n" * (LINES_MOST + 1))
-    (diff,) = snapshot_diff(snapshot(), long)
+    (diff,) = differences(snapshot(), long)
     assert "too long" in diff.why
     missing = CodeSnapshot(files={"lost.py": ["0" * 64, 3, 0]})
-    (diff,) = snapshot_diff(snapshot(), missing)
+    (diff,) = differences(snapshot(), missing)
     assert "not in this server's store" in diff.why
 
 
 def test_lines_that_begin_with_plus_or_minus_are_counted_once() -> None:
-    (diff,) = snapshot_diff(snapshot(a=b"--- x\n"), snapshot(a=b"+++ y\n"))
+    (diff,) = differences(snapshot(a=b"--- x\n"), snapshot(a=b"+++ y\n"))
     assert (diff.added, diff.removed) == (1, 1)
     assert [text for _, number, text in diff.numbered if number] == ["--- x", "+++ y"]
