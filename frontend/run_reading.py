@@ -1,16 +1,33 @@
 """What a run's page says in one sentence."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import Protocol
 
+from benchmark.models import Run
 from frontend import formats
+from frontend.best_so_far import Point
+from grading.models import TaskStanding
 from traces.methods.switches import MethodSwitch
 
-if TYPE_CHECKING:
-    from frontend.run_page import RunPage
+
+class Scored(Protocol):
+    """What a run came to on one task, as its page knows it."""
+
+    @property
+    def run(self) -> Run: ...
+    @property
+    def points(self) -> Sequence[Point]: ...
+    @property
+    def best(self) -> Point | None: ...
+    @property
+    def improvement(self) -> float | None: ...
+    @property
+    def standing(self) -> TaskStanding | None: ...
+    @property
+    def elsewhere(self) -> bool: ...
 
 
-def score_reading(page: "RunPage") -> str:
+def score_reading(page: Scored) -> str:
     """The best score, against the base model, after how many submissions."""
     if not page.points:
         return _without_submissions(page)
@@ -24,7 +41,7 @@ def score_reading(page: "RunPage") -> str:
     return f"{told}, {_against(page.improvement)} the base model, {after}"
 
 
-def _without_submissions(page: "RunPage") -> str:
+def _without_submissions(page: Scored) -> str:
     """A run made elsewhere may state its score and no submission: it is then not one that submitted nothing."""
     if not page.elsewhere:
         return "No submission yet" if not page.run.terminal else "The agent submitted nothing"
