@@ -10,7 +10,8 @@ from grading.selectors import OnTask, baseline_score, run_on_task
 from traces.methods.failures import FailureSuggestion, RunFacts, failure_suggestions
 from traces.models import CodeSnapshot, MethodLabel, Recording
 from traces.services.labels import labels_in_force, route_of
-from traces.services.metrics import RunMetrics, RunRecord, Scored, run_metrics
+from traces.services.metrics import RunMetrics, run_metrics
+from traces.services.metrics_record import RunRecord, Scored
 from traces.services.report import run_report
 
 

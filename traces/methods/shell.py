@@ -7,7 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from traces.methods.core import Place
-from traces.methods.shell_parse import ITEM, SINGLE_QUOTED_DOLLAR, Node, Parser
+from traces.methods.shell_parse import Node, Parser
+from traces.methods.shell_tokens import ITEM, SINGLE_QUOTED_DOLLAR
 
 VARIABLE = re.compile(r"\$(?:\{(\w+)(?::?[-=]([^{}]*))?\}|(\w+)|([@*#?]))")
 ASSIGNMENT = re.compile(r"^([A-Za-z_]\w*)(\+?)=(.*)$", re.S)

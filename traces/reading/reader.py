@@ -1,10 +1,9 @@
 """From bytes to events: the only entry into reading. Pieces of any size give the same events as the whole file."""
 
-import tempfile
 from collections.abc import Generator, Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any
 
 from benchmark.masking import Masker
 from traces.contract import EventKind, Record, TraceEvent
@@ -17,6 +16,7 @@ from traces.reading.lines import parts, stamped
 from traces.reading.masked import MaskedStream
 from traces.reading.numbering import Numbering
 from traces.reading.sound import is_sound
+from traces.reading.spool import Spool, TemporarySpool
 from traces.reading.summary import Summary
 from traces.reading.text import TextGroup
 
@@ -25,29 +25,6 @@ RECORD_LIMIT = 24 << 20
 SNIFFS = 16
 Place = tuple[int, int, int]
 """Line, offset, length."""
-
-
-class Spool(Protocol):
-    """Where the masked transcript goes, and where dialects look back."""
-
-    def write(self, data: bytes) -> None: ...
-
-    def read(self, offset: int, length: int) -> bytes: ...
-
-
-class TemporarySpool:
-    """In memory while small, then in a temporary file."""
-
-    def __init__(self) -> None:
-        self._file = tempfile.SpooledTemporaryFile(max_size=16 << 20)  # noqa: SIM115
-
-    def write(self, data: bytes) -> None:
-        self._file.seek(0, 2)
-        self._file.write(data)
-
-    def read(self, offset: int, length: int) -> bytes:
-        self._file.seek(offset)
-        return self._file.read(length)
 
 
 class Reader:

@@ -6,7 +6,8 @@ from typing import Any
 from benchmark.models import Run
 from traces.methods.failures import FailureSuggestion
 from traces.models import CodeSnapshot, LabelSource, MethodLabel, Recording
-from traces.services.metrics import Metric, RunMetrics, Scored
+from traces.services.metrics import Metric, RunMetrics
+from traces.services.metrics_record import Scored
 
 DASH = "—"
 SPECIAL = str.maketrans({char: "\\" + char for char in "\\`*_[]<>#|"} | {"\n": " ", "\r": " "})

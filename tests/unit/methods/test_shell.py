@@ -3,7 +3,7 @@
 import pytest
 
 from traces.methods.shell import Call, Shell
-from traces.methods.shell_parse import tokens
+from traces.methods.shell_tokens import tokens
 
 
 def reached(text: str, *positional: str, **variables: str) -> list[list[str]]:

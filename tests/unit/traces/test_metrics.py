@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from traces.methods.words import Method
-from traces.services.metrics import Metric, RunRecord, Scored, reference_metrics, run_metrics
+from traces.services.metrics import Metric, reference_metrics, run_metrics
+from traces.services.metrics_record import RunRecord, Scored
 
 
 def record(*scores: float | None, baseline: float | None = 10.0, **values: Any) -> RunRecord:
