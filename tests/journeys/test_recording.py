@@ -112,11 +112,16 @@ def _token(platform: Platform, slug: str) -> str:
     return text.split("/grading/")[1].split("/")[0]
 
 
-def test_an_agent_that_rewrites_its_log_is_found_out(platform: Platform, base: Path) -> None:
+def test_an_agent_cannot_rewrite_its_log_and_whoever_can_is_found_out(platform: Platform, base: Path) -> None:
     slug = platform.run(base, "tamper:watched", agent="coding")
     platform.until(lambda: "notice" in events_of(platform, slug), 120, "what was really said is read")
+    path = platform.data / "runs" / slug / "agent.log"
+    with path.open("r+b") as log:
+        log.write(b'{"type":"system","subtype":"init","model":"of the host"}')
     go_on(platform, slug)
     platform.ended(slug)
+    assert "refused" in path.read_text()
+    assert "of the agent" not in path.read_text()
     told = recorded(platform, slug, 1)
     assert told["notes"] == [
         "the log was changed after it was written: its beginning is not what was read live",

@@ -1,7 +1,7 @@
 """A test agent that writes code, prints a transcript and submits. Standard library only.
 
 two-methods    supervised fine-tuning, then GRPO; a link out of code/, a binary file, the run's token in a file
-tamper         submits once, then rewrites the log that it prints to
+tamper         tries to rewrite the log that it prints to, then submits
 
 After their first words both pause for three seconds; with `:watched` behind the name until there is a file `go` in the
 folder of what they put out, for whoever watches has seen enough then.
@@ -102,8 +102,11 @@ def two_methods() -> None:
 def tamper() -> None:
     say(type="system", subtype="status", status="what was really said")
     pause()
-    with open("/proc/self/fd/1", "r+b") as log:
-        log.write(b'{"type":"system","subtype":"init","model":"invented"}')
+    try:
+        with open("/proc/self/fd/1", "r+b") as log:
+            log.write(b'{"type":"system","subtype":"init","model":"of the agent"}')
+    except OSError as error:
+        say(type="system", subtype="status", status=f"refused: {error}")
     submit(checkpoint(1))
 
 
