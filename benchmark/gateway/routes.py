@@ -62,15 +62,15 @@ class GatewayApp:
             await route.close()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        route = next((each for each in self.routes if each.accepts(scope["method"], scope["raw_path"])), None)
-        if route is None:
-            self._note(scope["raw_path"].decode("ascii", "replace")[:300])
-            await answer_json(send, 403, "This address cannot be reached from inside the sandbox.", close=True)
-            return
         if {b"content-length", b"transfer-encoding"} <= {name for name, _ in scope["headers"]}:
             # Two lengths of one body (RFC 9112, section 6.1): nobody honest sends both.
             self.abuse["malformed_request"] += 1
             await answer_json(send, 400, "Give the body's length or send it in chunks, not both.", close=True)
+            return
+        route = next((each for each in self.routes if each.accepts(scope["method"], scope["raw_path"])), None)
+        if route is None:
+            self._note(scope["raw_path"].decode("ascii", "replace")[:300])
+            await answer_json(send, 403, "This address cannot be reached from inside the sandbox.", close=True)
             return
         try:
             body = Body(scope, receive, route.max_body_bytes, seconds=self.body_s)

@@ -153,7 +153,8 @@ def folders_shown(tasks: Sequence[Task], folders: Mapping[str, Path], place: str
 def workspace_make(run: Run, workspace: Workspace, tasks: Sequence[Task]) -> None:
     """Create the folders and the files that are ours; safe to call again."""
     # For nobody else on this host: neither the gateway's socket, nor a program that an agent has marked setuid.
-    workspace.host.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    workspace.host.parent.mkdir(parents=True, exist_ok=True)
+    workspace.host.parent.chmod(0o700)
     for name in ("code", "output", "models"):
         (workspace.host / name).mkdir(parents=True, exist_ok=True)
     folders = {f"models/{workspace.base_name}": workspace.base_folder, **workspace.shown}

@@ -79,7 +79,7 @@ async def test_no_flood_of_addresses_hides_another_runs_token(tmp_path: Path) ->
         pass
 
     async def ask(path: str) -> None:
-        await app({"type": "http", "method": "GET", "raw_path": path.encode()}, sent, sent)  # type: ignore[arg-type]
+        await app({"method": "GET", "raw_path": path.encode(), "headers": []}, sent, sent)  # type: ignore[arg-type]
 
     for number in range(REFUSED_MOST + 50):
         await ask(f"/{number}")

@@ -212,12 +212,40 @@ class TestExhaustion:
         until(lambda: "ready" in bench.output() and sleeping(mark))
         began = time.monotonic()
         running.stop(1)
+        assert running.hits == {"sigterm"}
         assert time.monotonic() - began < 60
         until(lambda: not sleeping(mark))
 
+    def test_what_was_hit_on_the_way_is_told_and_the_command_goes_on(self, bench: Bench) -> None:
+        bench.sandbox.tmp_bytes = 4 * MIB  # type: ignore[union-attr]
+        kernel = "control groups" in bench.sandbox.means()["memory"]
+        bombs = (
+            "held = []",
+            "try:",
+            "    while len(held) < 100:",
+            "        held.append(os.fork() or (time.sleep(600), os._exit(0)))",
+            "except OSError: pass",
+            "for pid in held: os.kill(pid, 9), os.waitpid(pid, 0)",
+            "if os.fork() == 0: held = bytearray(600 << 20)",
+            "os.wait()",
+        )
+        script = "\n".join(["import os, time", *(bombs if kernel else ()), "print('bombed', flush=True)"])
+        flood = "head -c 9000000 /dev/zero > /tmp/fill; head -c 3000000 /dev/zero; sleep 5; exit 0"
+        ended, output = bench.run(
+            f'python3 -c "{script}"; {flood}',
+            limits=Limits(processes=32, memory_bytes=200 * MIB, disk_bytes=1 << 30) if kernel else Limits(),
+            log_bytes=1 * MIB,
+        )
+        assert ended == Exit(0), output[:2000]
+        assert output.startswith("bombed\n")
+        assert len(output) < 1.1 * MIB
+        assert bench.started[-1].hits == {"tmp", "log", *(("memory", "processes") if kernel else ())}
+
     def test_a_stopped_process_is_ended_too(self, bench: Bench) -> None:
         mark = mark_of_sleep()
-        running = bench.start(f"sleep {mark} & kill -STOP $!; kill -STOP $$; sleep 600")
+        running = bench.start(
+            f"sleep {mark} & until grep -q {mark} /proc/$!/cmdline; do :; done; kill -STOP $! $$; sleep 600"
+        )
         until(lambda: [each for each in sleeping(mark) if each.status() == psutil.STATUS_STOPPED])
         running.stop(0.5)
         until(lambda: not sleeping(mark))
