@@ -1,7 +1,8 @@
-"""The embedded default's broker: kombu's filesystem transport, with messages that appear and vanish whole.
+"""Brokers, as kombu has them, mended where a consumer would stop.
 
-kombu creates a message file before it fills it, so a consumer can meet an empty one and stop. Here a message is written
-under another name and renamed; taking one is a rename too, which only one consumer can do.
+The embedded default's is kombu's filesystem transport, with messages that appear and vanish whole: kombu creates a
+message file before it fills it, so a consumer can meet an empty one. Here a message is written under another name and
+renamed; taking one is a rename too, which only one consumer can do.
 """
 
 import contextlib
@@ -11,7 +12,7 @@ from queue import Empty
 from typing import Any
 from uuid import uuid4
 
-from kombu.transport import TRANSPORT_ALIASES, filesystem
+from kombu.transport import TRANSPORT_ALIASES, filesystem, redis
 from kombu.utils.json import dumps, loads
 
 
@@ -39,6 +40,27 @@ class Transport(filesystem.Transport):
     Channel = Channel
 
 
+class RedisQoS(redis.QoS):
+    """Messages that were taken and have not begun when the broker was lost stay with it.
+
+    Celery 5.7 closes a lost connection twice. The second time it has no address any more, and giving messages back ends
+    the worker with an AttributeError. Each is only a doorbell, which the next sweep rings again.
+    """
+
+    def restore_unacked(self, client: Any = None) -> Any:
+        return super().restore_unacked(client) if self.channel.connection.client is not None else []
+
+
+class RedisChannel(redis.Channel):
+    QoS = RedisQoS
+
+
+class RedisTransport(redis.Transport):
+    Channel = RedisChannel
+
+
 def register() -> None:
-    """Make `folder://` a broker URL."""
+    """Make `folder://` a broker URL, and Redis one that can be lost."""
     TRANSPORT_ALIASES["folder"] = "config.broker:Transport"
+    for scheme in ("redis", "rediss"):
+        TRANSPORT_ALIASES[scheme] = "config.broker:RedisTransport"
