@@ -8,7 +8,7 @@ hang           starts a daemon that writes a heartbeat file for ever, submits on
 crash          ends with code 3
 work:S         submits one checkpoint, works for S seconds with a line a second, submits another
 leave:N        submits N checkpoints without waiting, and ends
-attack         tries what an agent must not, saying so
+attack:LAST    tries what an agent must not, saying so (see attacks.py)
 probe          prints what it can see and reach
 """
 
@@ -22,6 +22,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -80,26 +81,9 @@ def probe() -> None:
     attempt("environment", lambda: sorted(os.environ))
 
 
-def attack() -> None:
-    gateway, _, _ = URL.partition("/grading/")
-    for path in ("/grading/" + "x" * 43 + "/health", "/admin/", "/latest/meta-data/"):
-        try:
-            urllib.request.urlopen(gateway + path, timeout=120)
-        except urllib.error.HTTPError as error:
-            print("asked", path, error.code, flush=True)
-    for command in (
-        "ls -l /var/run/docker.sock",
-        "date -s 2001-01-01",
-        "unshare -r true",
-        "cat /proc/1/root/etc/shadow",
-    ):
-        print("$", command, flush=True)
-        subprocess.run(["bash", "-c", command], check=False)
-
-
 def main(what: str) -> int:
     word, _, n = what.partition(":")
-    count = int(n or 1)
+    count = int(n) if n.isdigit() else 1
     if word == "submit":
         for number in range(1, count + 1):
             submit(checkpoint(number))
@@ -134,7 +118,7 @@ def main(what: str) -> int:
         for number in range(1, count + 1):
             submit(checkpoint(number), wait=False)
     elif word == "attack":
-        attack()
+        import_module("attacks").attack(n, submit)
     elif word == "probe":
         probe()
     elif word == "crash":
