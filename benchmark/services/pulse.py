@@ -26,6 +26,8 @@ def repeated(action: Callable[[], None], *, every_s: float, name: str) -> Iterat
                     action()
                 except (DatabaseError, InterfaceError):
                     connection.close()
+                # A pool has fewer connections than there are threads that rest.
+                close_old_connections()
         finally:
             connection.close()
 

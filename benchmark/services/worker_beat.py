@@ -10,7 +10,7 @@ from importlib.metadata import version
 from typing import Any
 
 from django.conf import settings
-from django.db import DatabaseError, close_old_connections, transaction
+from django.db import DatabaseError, InterfaceError, close_old_connections, transaction
 from django.utils import timezone
 
 from benchmark.models import Worker
@@ -50,12 +50,12 @@ def _go_on(queues: Sequence[str]) -> None:
         try:
             known = (known and worker_beat()) or worker_enter(facts)
             REACH.kept(time.monotonic() - began)
-        except DatabaseError as error:
+        except (DatabaseError, InterfaceError) as error:
             REACH.lost()
             log.warning("the worker's heartbeat could not be stored: %s", error)
+        close_old_connections()
         if _OVER.wait(settings.HEARTBEAT_S):
             break
-    close_old_connections()
 
 
 def worker_facts(queues: Sequence[str]) -> dict[str, Any]:

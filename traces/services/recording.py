@@ -92,6 +92,7 @@ class LiveRecording:
                 close_old_connections()
                 for duty in duties:
                     duty.do_if_due()
+                close_old_connections()
             for action in (tail.read, watch.look):
                 quietly(action)
         finally:
