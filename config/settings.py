@@ -77,7 +77,11 @@ TEMPLATES = [
 ]
 
 DATABASE_URL = env.text("DATABASE_URL", f"sqlite:///{DATA_DIR / 'db.sqlite3'}" if EMBEDDED else None)
-DATABASES = {"default": database_from_url(DATABASE_URL, pool_size=env.whole("DB_POOL", 20, low=1, high=500))}
+AGENT_SLOTS = env.whole("AGENT_SLOTS", 1, low=0, high=64)
+GRADING_SLOTS = env.whole("GRADING_SLOTS", 1, low=0, high=64)
+DB_POOL = env.whole("DB_POOL", 20 + AGENT_SLOTS + GRADING_SLOTS, low=1, high=500)
+"""A job keeps its connection to its end: a pool that knew no slots would starve the heartbeats of what fills them."""
+DATABASES = {"default": database_from_url(DATABASE_URL, pool_size=DB_POOL)}
 if not EMBEDDED and DATABASE_URL.startswith("sqlite"):
     raise ImproperlyConfigured(
         "Set AGENT2_DATABASE_URL to a postgresql:// URL: SQLite serves the embedded default only."
@@ -163,8 +167,6 @@ GRADING_RUNNER = env.text("GRADING_RUNNER", "grading.services.sandbox_runner.San
 GRADING_PORT = "grading.services.port.GradingRoom"
 RECORDER = "traces.services.recording.Recorder"
 ARTIFACT_SOURCES = [f"{room}.services.sealed.SOURCES" for room in ("traces", "grading", "bundles")]
-AGENT_SLOTS = env.whole("AGENT_SLOTS", 1, low=0, high=64)
-GRADING_SLOTS = env.whole("GRADING_SLOTS", 1, low=0, high=64)
 EVALUATION_ATTEMPTS = env.whole("EVALUATION_ATTEMPTS", 3, low=1, high=10)
 EVALUATION_DEADLINE_S = env.number("EVALUATION_DEADLINE_S", 7200, low=10, high=1e6)
 BASELINE_WAIT_S = env.number("BASELINE_WAIT_S", 21600, low=10, high=1e7)

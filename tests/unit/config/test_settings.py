@@ -141,3 +141,11 @@ def test_every_key_of_the_deployment_is_masked_in_logs(tmp_path: Path, monkeypat
         monkeypatch.setenv(f"AGENT2_{name}", value)
     loaded = runpy.run_path(str(ROOT / "config" / "settings.py"))
     assert {*told.values(), "secret-of-mail"} <= set(loaded["LOGGING"]["filters"]["secrets"]["keys"])
+
+
+def test_a_worker_with_many_slots_has_a_connection_for_each(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    slots = {"AGENT_SLOTS": "32", "GRADING_SLOTS": "8"}
+    for name, value in (PRODUCTION | {"DATA_DIR": str(tmp_path)} | slots).items():
+        monkeypatch.setenv(f"AGENT2_{name}", value)
+    loaded = runpy.run_path(str(ROOT / "config" / "settings.py"))
+    assert loaded["DATABASES"]["default"]["OPTIONS"]["pool"]["max_size"] == 60
