@@ -58,8 +58,8 @@ def test_a_run_on_another_hosts_disk(platform: Platform, base: Path, tmp_path: P
             lambda: _transcript_of(platform.data) == _transcript_of(data), 120, "the transcript has travelled"
         )
         platform.until(lambda: _code_of(platform.data) == _code_of(data), 120, "the code has travelled")
-        page = platform.http.get(f"{platform.url}/runs/{slug}/trace/")
-        assert (page.status_code, "submitted" in page.text) == (200, True)
+        page = f"{platform.url}/runs/{slug}/trace/"
+        platform.until(lambda: "submitted" in platform.http.get(page).text, 120, "the page has what the agent said")
         assert "gpu-1: joined" in platform.manage("host", "list")
         assert "1 workers of gpu-1 were told" in platform.manage("host", "drain", "gpu-1")
     finally:

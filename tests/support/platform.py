@@ -136,7 +136,7 @@ class Platform:
         self.server = self._spawn(
             "server", "-m", "uvicorn", "config.asgi:application", "--port", str(self.port), "--log-level", "warning"
         )
-        self.until(self._answers, 120, "the server answers")
+        self.until(self._answers, 300, "the server answers")
 
     def _answers(self) -> bool:
         assert self.server is not None
