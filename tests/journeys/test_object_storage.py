@@ -32,7 +32,7 @@ def site(store: ObjectServer, tmp_path: Path) -> Iterator[Platform]:
 
 
 def text(site: Platform, address: str) -> tuple[int, str]:
-    answer = site.http.get(site.url + address, timeout=60, headers={"accept": "text/html"})
+    answer = site.http.get(site.url + address, timeout=120, headers={"accept": "text/html"})
     # A form's token is made anew for every page.
     return answer.status_code, re.sub(r'name="csrfmiddlewaretoken" value="\w+"', "", answer.text)
 
@@ -40,9 +40,9 @@ def text(site: Platform, address: str) -> tuple[int, str]:
 def finished(site: Platform, base: Path) -> str:
     """A run of the test agent that writes code, ended and recorded."""
     slug = site.run(base, "two-methods", agent="coding")
-    assert site.ended(slug, 120)["state"] == "finished"
-    site.until(lambda: trace_key(site, slug) != "", 90, "the transcript is read")
-    site.until(lambda: len(site.get(slug, "metrics/")["switches"]) == 1, 90, "the methods are judged")
+    assert site.ended(slug)["state"] == "finished"
+    site.until(lambda: trace_key(site, slug) != "", 240, "the transcript is read")
+    site.until(lambda: len(site.get(slug, "metrics/")["switches"]) == 1, 240, "the methods are judged")
     return slug
 
 

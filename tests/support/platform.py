@@ -195,7 +195,7 @@ class Platform:
     def state(self, slug: str) -> str:
         return str(self.get(slug)["state"])
 
-    def ended(self, slug: str, timeout: float = 240) -> dict[str, Any]:
+    def ended(self, slug: str, timeout: float = 400) -> dict[str, Any]:
         """The run once it is terminal."""
         ends = ("finished", "failed", "cancelled", "timed_out")
         self.until(lambda: self.state(slug) in ends, timeout, f"{slug} ends")
