@@ -90,18 +90,24 @@ def test_walkthroughs_of_every_type_win(real_games: RealGames, room: GameRoom) -
 
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
-def test_all_walkthroughs_win_and_put_never_does(real_games: RealGames, room: GameRoom) -> None:
+def test_all_walkthroughs_win(real_games: RealGames) -> None:
     task, items = items_of(real_games)
 
-    def both(item: Item) -> tuple[float, set[str]]:
-        commands = real_games.walkthroughs[item.id]
-        reward = by_walkthrough(task, item, commands)[1].reward
-        return reward, {told for _, told in put_attempts(room, real_games, item.id)}
+    def reward(item: Item) -> float:
+        return by_walkthrough(task, item, real_games.walkthroughs[item.id])[1].reward
 
     with ThreadPoolExecutor(4) as threads:
-        results = list(threads.map(both, items))
-    assert [reward for reward, _ in results] == [1.0] * 134
-    assert set().union(*(told for _, told in results)) == {NOTHING}
+        assert list(threads.map(reward, items)) == [1.0] * 134
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+def test_put_never_does_anything(real_games: RealGames, room: GameRoom) -> None:
+    """In every fifth game; each is played again for it."""
+    _, items = items_of(real_games)
+    with ThreadPoolExecutor(4) as threads:
+        told = list(threads.map(lambda item: put_attempts(room, real_games, item.id), items[::5]))
+    assert {observation for attempts in told for _, observation in attempts} == {NOTHING}
 
 
 def put_attempts(room: GameRoom, real_games: RealGames, name: str) -> list[tuple[str, str]]:
