@@ -114,6 +114,7 @@ class Soak:
             self.at.platform.until(
                 lambda: all(self.at.state(slug) in ENDS for slug in self.slugs), 240, "every run ends"
             )
+        self._revive()
         wrong = self.wrong
         wrong += [f"{slug} is {state}" for slug in self.slugs if (state := self.at.state(slug)) not in ENDS]
         deadline = time.monotonic() + 100
