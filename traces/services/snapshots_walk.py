@@ -6,11 +6,14 @@ import time
 from collections.abc import Container, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import islice
 
 LIBRARIES = frozenset(
     {"__pycache__", "node_modules", "site-packages", "dist-packages", "venv", ".venv", ".git", "wandb", ".cache"}
 )
 LEFT_OUT_MOST = 200
+ENTRIES_MOST = 20_000
+"""Names of one folder: a hostile one may hold millions, and they have to be sorted."""
 Stamp = tuple[int, int, int, int, int]
 OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
@@ -57,7 +60,10 @@ class CodeWalk:
 
     def _folder(self, fd: int, prefix: str, depth: int) -> Iterator[Found]:
         with os.scandir(fd) as listed:
-            entries = sorted(listed, key=lambda entry: (entry.is_dir(follow_symlinks=False), entry.name))
+            some = list(islice(listed, ENTRIES_MOST))
+        if len(some) == ENTRIES_MOST:
+            self.notes.append(f"of {prefix[:200] or 'the folder'} only {ENTRIES_MOST} names were looked at")
+        entries = sorted(some, key=lambda entry: (entry.is_dir(follow_symlinks=False), entry.name))
         for entry in entries:
             path = prefix + os.fsencode(entry.name).decode("utf-8", "replace").replace("\x00", "�")
             if self._full():
