@@ -42,11 +42,17 @@ class Reach:
             self._wanted_s = max(RECOVERY_S, 2 * settings.HEARTBEAT_S)
 
     def tells(self) -> bool:
-        """Whether somebody else's silence is theirs. In a process without heartbeats, such as a command, it is."""
+        """Whether somebody else's silence is theirs. In a process without heartbeats, such as a command, it is.
+
+        It is not while this process's own heartbeat is overdue: that may be waiting for a database that is away, while
+        another thread has already found it again.
+        """
+        now = time.monotonic()
         with self._lock:
-            if self._since is None:
+            if self._since is None or self._last is None:
                 return self._wanted_s == 0.0
-            return time.monotonic() - self._since >= self._wanted_s
+            overdue = now - self._last > settings.HEARTBEAT_S + SLOW_S
+            return not overdue and now - self._since >= self._wanted_s
 
 
 REACH = Reach()

@@ -53,9 +53,9 @@ def _go_on(queues: Sequence[str]) -> None:
         except (DatabaseError, InterfaceError) as error:
             REACH.lost()
             log.warning("the worker's heartbeat could not be stored: %s", error)
-        close_old_connections()
         if _OVER.wait(settings.HEARTBEAT_S):
             break
+    close_old_connections()
 
 
 def worker_facts(queues: Sequence[str]) -> dict[str, Any]:

@@ -72,6 +72,17 @@ def test_a_worker_that_has_just_begun_waits_for_two_heartbeats(own: reach.Reach,
     assert runs_lost() == [run]
 
 
+def test_nobody_is_lost_while_ones_own_heartbeat_is_overdue(own: reach.Reach, clock: Clock) -> None:
+    run = silent_run()
+    own.begin()
+    beaten_until_told(own, clock)
+    own.kept()
+    clock.sleep(5)
+    assert runs_lost() == [run]
+    clock.sleep(2)
+    assert runs_lost() == []
+
+
 @pytest.mark.parametrize("how", ["an error", "a long wait", "silence of its own"])
 def test_after_an_outage_others_are_given_time(own: reach.Reach, clock: Clock, how: str) -> None:
     silent_run()
