@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from tests.support.judge import Reply, ScriptedJudge, completion, dawdles, refuses
+from tests.support.judge import Reply, ScriptedJudge, completion, refuses
 from tests.support.platform import ROOT, Platform
+from tests.support.waiting import together
 
 pytestmark = [
     pytest.mark.bubblewrap,
@@ -40,7 +41,7 @@ def behind(server: ScriptedJudge, data: Path, **more: str) -> Platform:
 
 
 def test_a_model_behind_an_api(tmp_path: Path) -> None:
-    with ScriptedJudge(dawdles(0.05, adds)) as server:
+    with ScriptedJudge(together(2, adds)) as server:
         done = evaluate(behind(server, tmp_path), "--endpoint", "--limit", "40")
         assert done.returncode == 0, done.stderr
     told = dict(line.split(None, 1) for line in done.stdout.splitlines())

@@ -53,4 +53,4 @@ def test_gives_its_descriptors_back(tmp_path: Path) -> None:
     printed(tmp_path / "log", "true", 10)
     with pytest.raises(OSError, match="directory"):
         Output(tmp_path, 10)
-    assert len(os.listdir("/proc/self/fd")) == before
+    assert len(os.listdir("/proc/self/fd")) <= before
