@@ -9,5 +9,5 @@ mkdir -p "$TMUX_TMPDIR"
 
 cd "$WORKSPACE"
 # -I: PYTHONPATH is for the agent's training code, not for the agent.
-exec "$AGENT_TOOLS/venv/bin/python" -I -u "$AGENT_TOOLS/venv/bin/openhands" \
+exec "$AGENT_TOOLS/venv/bin/python" -I -u "$(dirname "$0")/launch.py" "$AGENT_TOOLS/venv/bin/openhands" \
     --headless --json --override-with-envs -t "$PROMPT" </dev/null

@@ -1,5 +1,7 @@
 """What the scripted model does in a whole run: read, train by supervision, submit, train by reward, submit, look."""
 
+from pathlib import Path
+
 from tests.support.scripted_provider import Script, Turn
 
 SFT = """import json
@@ -58,8 +60,7 @@ SUBMIT = (
     'curl -sS -X POST "$GRADING_SERVER_URL/submit" -H "Content-Type: application/json" '
     '-d \'{{"model_path": "output/{name}"}}\''
 )
-AWAITED = 4
-"""How often to look for the end of a training, 20 s at most each: a busy machine is slow at importing."""
+LOOKS = " ".join(map(str, range(20)))
 
 
 def _write(name: str, code: str, model: str) -> str:
@@ -68,26 +69,33 @@ def _write(name: str, code: str, model: str) -> str:
 
 def _train(name: str) -> str:
     """Started apart and looked at: some agents cut what takes longer than half a minute. One line: OpenHands' rule."""
-    return f'setsid nohup "$PYTHON" code/{name}.py > {name}.log 2>&1 < /dev/null & sleep 4; tail -n 3 {name}.log'
+    return f'setsid nohup "$PYTHON" code/{name}.py > {name}.log 2>&1 < /dev/null & sleep 1; tail -n 3 {name}.log'
 
 
-def _await(name: str, look: int) -> str:
-    """No two looks are written the same: OpenHands ends a conversation that repeats itself."""
-    wait = f"for i in 1 2 3 4 5 6 7 8 9 10; do grep -q trained {name}.log && break; sleep 2; done"
-    return f"{wait}; tail -n 2 {name}.log  # look {look}"
+def _await(name: str, runs: Path) -> Turn:
+    """Looks, of 20 s at most each, until it has ended: a busy machine takes minutes to import what trains."""
+    earlier = set(runs.glob("*"))
+
+    def ended() -> bool:
+        logs = [run / "workspace" / f"{name}.log" for run in set(runs.glob("*")) - earlier]
+        told = [log.read_text(errors="replace") for log in logs if log.exists()]
+        return any("trained" in each or "Error" in each for each in told)
+
+    ends = f"grep -qE 'trained|Error' {name}.log"
+    return Turn(f"for i in {LOOKS}; do {ends} && break; sleep 1; done; tail -n 2 {name}.log", until=ended)
 
 
-def whole_session(model: str) -> Script:
-    """`model` is the base model's folder inside, relative to the workspace."""
+def whole_session(model: str, runs: Path) -> Script:
+    """For the next run whose folder is made in `runs`; `model` is its base model's folder, from the workspace."""
     turns = [
         Turn("cat instructions.md description.md; ls data code output", "I read what to do."),
         Turn(_write("train_sft", SFT, model), "First supervised fine-tuning."),
         Turn(_train("train_sft")),
-        *(Turn(_await("train_sft", look)) for look in range(AWAITED)),
+        _await("train_sft", runs),
         Turn(SUBMIT.format(name="sft"), "Submit it."),
         Turn(_write("train_grpo", GRPO, model), "Now reinforcement learning."),
         Turn(_train("train_grpo")),
-        *(Turn(_await("train_grpo", look)) for look in range(AWAITED)),
+        _await("train_grpo", runs),
         Turn(SUBMIT.format(name="grpo")),
         Turn('curl -sS "$GRADING_SERVER_URL/submissions"', "Look at the scores."),
         Turn("echo '1. SFT. 2. GRPO from it.' > summary.md"),

@@ -93,14 +93,14 @@ def _short_session(clis: Clis, base: Path, agent: str, driver: str) -> None:
     run = clis.platform.ended(slug, 640)
     log = (clis.platform.data / "runs" / slug / "agent.log").read_text(errors="replace")
     assert (run["state"], run["fault_code"]) == ("finished", ""), log[-3000:]
-    assert "1041" in log
+    assert "1041" in log, log[-3000:]
     assert len(clis.provider.generated()) >= 2
     assert record(clis.platform, slug)["tokens"] == len(clis.provider.generated()) * 110
 
 
 def _whole_run(clis: Clis, base: Path, agent: str, driver: str, dialect: str, provider: str) -> None:
     clis.install(agent)
-    clis.provider.script = whole_session(f"models/{base.name}")
+    clis.provider.script = whole_session(f"models/{base.name}", clis.platform.data / "runs")
     clis.provider.seen.clear()
     platform = clis.platform
     slug = platform.run(base, driver, budget=600, agent=agent)
@@ -111,7 +111,7 @@ def _whole_run(clis: Clis, base: Path, agent: str, driver: str, dialect: str, pr
     graded = [(row["state"], row["model_path"]) for row in rows]
     assert graded == [("graded", "output/sft"), ("graded", "output/grpo")], log[-3000:]
     _counted(clis, slug, provider)
-    _recorded(platform, slug, dialect, clis.provider.script)
+    _recorded(platform, slug, dialect, sum(each["called"] for each in clis.provider.generated()))
     _no_key_inside(platform, slug)
 
 
@@ -132,7 +132,7 @@ def _counted(clis: Clis, slug: str, provider: str) -> None:
     assert 0 < submissions[0]["tokens"] < submissions[1]["tokens"] <= told["tokens"]
 
 
-def _recorded(platform: Platform, slug: str, dialect: str, script: Script) -> None:
+def _recorded(platform: Platform, slug: str, dialect: str, calls: int) -> None:
     def done() -> bool:
         now = record(platform, slug)
         return now["ingested"] and len({number for number, _ in now["labels"]}) == 2
@@ -140,7 +140,7 @@ def _recorded(platform: Platform, slug: str, dialect: str, script: Script) -> No
     platform.until(done, 180, "the run is recorded and judged")
     told = record(platform, slug)
     assert told["dialect"] == dialect
-    assert told["events"].count("tool_call") == len(script.turns)
+    assert told["events"].count("tool_call") == calls
     assert told["versions"]["agent"]
     last = dict(told["labels"])
     assert last[1] == ["SFT"]

@@ -6,7 +6,7 @@ repeated request gets the same turn and any number of conversations share one pr
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import uuid4
@@ -31,6 +31,8 @@ class Turn:
 
     run: str
     text: str = ""
+    until: Callable[[], bool] | None = None
+    """The turn is said again until this holds, each time written a little differently."""
 
 
 @dataclass(frozen=True)
@@ -90,13 +92,16 @@ def turn_of(asked: Asked) -> int | None:
 
 def answer_to(asked: Asked, script: Script) -> Told:
     turn, tool, arguments = turn_of(asked), "", None
+    if turn and turn <= len(script.turns) and (until := script.turns[turn - 1].until) and not until():
+        turn -= 1
     text = json.dumps(smallest(asked.schema)) if asked.schema else "Scripted"
     if turn is not None:
         text = script.final
         if turn < len(script.turns):
             text = script.turns[turn].text
             tool = shell_of(asked.tools) or ""
-            arguments = call_of(tool, asked.tools[tool], script.turns[turn].run)
+            apart = f"  # {uuid4().hex[:8]}" if script.turns[turn].until else ""
+            arguments = call_of(tool, asked.tools[tool], script.turns[turn].run + apart)
     return Told(f"turn{turn or 0:03}z{uuid4().hex[:12]}", text, tool, arguments, script.tokens)
 
 

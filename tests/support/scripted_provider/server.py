@@ -92,6 +92,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._json(fault.status, api.error(fault.status, fault.message or "scripted"), dict(fault.headers))
             return
         told = answer_to(asked, self.provider.script)
+        entry["called"] = bool(told.tool)
         if asked.stream:
             self._stream(api, list(api.events(asked, told)), broken=fault is not None, chat=type(api) is Chat)
         else:
