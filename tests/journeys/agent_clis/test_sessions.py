@@ -23,7 +23,7 @@ AGENTS = [
 ]
 ALWAYS_WHOLE = ("codex",)
 """In Docker; the others only where they are asked for."""
-SLOW = ("openhands",)
+SLOW = ("openhands", "opencode")
 """It takes more than a quarter of a minute for a short session too."""
 RECORD = """
 import json

@@ -23,7 +23,7 @@ class TestGateways:
         assert growth(lambda: serve_once(tmp_path), held_open, times=4) <= 0
 
     def test_share_their_certificates(self, tmp_path: Path) -> None:
-        assert growth(lambda: serve_once(tmp_path), contexts, times=4) == 0
+        assert growth(lambda: serve_once(tmp_path), contexts, times=4) <= 0
 
 
 def serve_once(folder: Path) -> None:
@@ -40,4 +40,4 @@ def serve_once(folder: Path) -> None:
 
 def contexts() -> int:
     """TLS contexts that lead to servers: 1.7 MiB each."""
-    return sum(isinstance(each, ssl.SSLContext) for each in gc.get_objects())
+    return sum(issubclass(type(each), ssl.SSLContext) for each in gc.get_objects())  # lazy objects stay so
