@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.docker_image import host_python_image
+from tests.support.folder_task import capitals_write
 from tests.support.platform import ROOT, Platform
 from tests.support.scripted_provider import Script, ScriptedProvider
 
@@ -39,9 +40,10 @@ def running(data: Path, sandbox: Mapping[str, str]) -> Iterator[Clis]:
     """A platform whose providers are all the one scripted one."""
     with ScriptedProvider(Script([])) as provider:
         (data / "prices.yaml").write_text(PRICES)
+        capitals_write(data / "tasks")
         extra = {f"AGENT2_{name.upper()}_URL": provider.url for name in KEYS}
         extra |= {f"AGENT2_{name.upper()}_KEY": key for name, key in KEYS.items()}
-        extra |= {"AGENT2_AGENT_TOOLS_DIR": str(TOOLS), **sandbox}
+        extra |= {"AGENT2_AGENT_TOOLS_DIR": str(TOOLS), "AGENT2_TASK_DIRS": str(data / "tasks"), **sandbox}
         extra |= {"AGENT2_PROVIDER_PATIENCE_S": "30", "AGENT2_PRICES": str(data / "prices.yaml")}
         platform = Platform(data, extra)
         platform.start()

@@ -8,23 +8,17 @@ from typing import Any
 
 import pytest
 
+from tests.support.folder_task import capitals_write
 from tests.support.platform import Platform, services
 
 pytestmark = pytest.mark.bubblewrap
-EVAL = "def evaluate(question, model_answer, reference_answer, **extra):\n    return float(model_answer == '')\n"
 
 
 @pytest.fixture(scope="module", params=["embedded", pytest.param("services", marks=pytest.mark.services)])
 def two(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Platform]:
-    """A platform with a second task beside arithmetic: a folder as other people have them."""
+    """A platform with a second task beside arithmetic."""
     data = tmp_path_factory.mktemp("multi")
-    folder = data / "tasks" / "capitals"
-    (folder / "data").mkdir(parents=True)
-    (folder / "config.yaml").write_text("name: capitals\neval_mode: per_sample\ndescription: Say the capital.\n")
-    (folder / "eval.py").write_text(EVAL)
-    for part in ("train", "test"):
-        rows = [json.dumps({"question": f"{part} {i}?", "answer": str(i)}) for i in range(4)]
-        (folder / "data" / f"{part}.jsonl").write_text("\n".join(rows) + "\n")
+    capitals_write(data / "tasks")
     extra = {"AGENT2_TASK_DIRS": str(data / "tasks")}
     if request.param == "embedded":
         yield from _running(Platform(data, extra))
