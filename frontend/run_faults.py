@@ -18,7 +18,7 @@ ADVICE = {
     "it with manage.py agent_check, then start the run again.",
     "provider_auth": "The driver's provider refused the platform's key. Renew the key on the workers, then start the "
     "run again. What was submitted stays graded.",
-    "provider_context": "The conversation became longer than the driver takes, and the agent ended with that. What was "
+    "provider_context": "The conversation became longer than the driver takes, and the agent did not get on. What was "
     "submitted stays graded; another agent or driver may go on further.",
     "provider_refused": "The driver's provider refused a request of the agent. Its log below has the details; a newer "
     "version of the agent may ask otherwise.",

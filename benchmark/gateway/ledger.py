@@ -7,7 +7,7 @@ was asked or answered.
 import json
 import threading
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -19,6 +19,9 @@ from benchmark.gateway.usage import Usage
 
 LOG_BYTES_MOST, TEXT_MOST = 64 << 20, 2000
 """Of one run, some 200,000 requests; characters of one text in a line."""
+
+TOO_LONG_MOST, TOO_LONG_S = 30, 1800.0
+"""So many conversations that were too long, within so many seconds: shortening them does not help the agent on."""
 
 Kind = Literal["auth", "rate_limited", "context", "refused", "error", "unreachable", "cut"]
 
@@ -66,6 +69,7 @@ class Ledger:
         self._trouble: Trouble | None = None
         self._refused_since: float | None = None
         self._log_full = False
+        self._too_long: deque[float] = deque(maxlen=TOO_LONG_MOST)
         self._by_model: Counter[str] = Counter(by_model or {})
 
     def spent(self) -> Spent:
@@ -81,6 +85,16 @@ class Ledger:
         """None while the last request that was to generate something was answered."""
         with self._lock:
             return self._trouble
+
+    def always_too_long(self) -> bool:
+        """Whether the provider refuses one conversation after the other as too long.
+
+        Some agents shorten theirs and begin again for ever: what they ask in between is answered, so that there is no
+        trouble that lasts.
+        """
+        with self._lock:
+            times = self._too_long
+            return len(times) == TOO_LONG_MOST and times[-1] - times[0] < TOO_LONG_S
 
     def used_up(self) -> Literal["", "tokens", "money"]:
         """Which budget is used up."""
@@ -114,6 +128,8 @@ class Ledger:
             self._trouble = Trouble(
                 kind, detail[:500], before.since if before else now, now, before.times + 1 if before else 1
             )
+            if kind == "context":
+                self._too_long.append(now)
             self._count(model, usage)
             self._spent = replace(self._spent, failures=self._spent.failures + 1)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from django.conf import settings
 from django.utils import timezone
 
-from benchmark.gateway.ledger import Ledger
+from benchmark.gateway.ledger import TOO_LONG_MOST, Ledger
 from benchmark.models import EventKind, Run, RunState
 from benchmark.sandbox.contract import Exit, Running
 from benchmark.services.agent_log import LogFollower
@@ -90,9 +90,12 @@ class Watch:
         return RunEnded(RunState.FINISHED)
 
     def _stop_if_starved(self) -> None:
-        """Raises: RunEnded: the budget of the provider is used up, or it has failed for too long."""
+        """Raises: RunEnded: the budget of the provider is used up, or it has failed for too long, or too often."""
         if (budget := self.ledger.used_up()) and self.ledger.refused_for_s() > GRACE_S:
             raise _budget_end(budget)
+        if self.ledger.always_too_long():
+            text = f"The provider refused {TOO_LONG_MOST} conversations as too long; the agent did not get on."
+            raise RunEnded(RunState.FAILED, "provider_context", text)
         trouble = self.ledger.trouble()
         if trouble is None:
             return

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmark.gateway.ledger import Ledger
+from benchmark.gateway.ledger import TOO_LONG_MOST, Ledger
 from benchmark.gateway.prices import BadPrices, Price, price_of, prices_read
 from benchmark.gateway.trouble import kind_of
 from benchmark.gateway.usage import Usage
@@ -51,6 +51,27 @@ def test_trouble_lasts_until_an_answer_comes() -> None:
     assert second is not None
     assert (second.kind, second.times, second.since) == ("rate_limited", 2, first.since)
     ledger.answered("small", None)
+    assert ledger.trouble() is None
+
+
+def test_an_agent_whose_shortened_conversations_are_too_long_again_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = [1000.0]
+    monkeypatch.setattr("benchmark.gateway.ledger.time.monotonic", lambda: clock[0])
+    ledger = Ledger({})
+
+    def overflow(times: int, apart_s: float) -> None:
+        for _ in range(times):
+            clock[0] += apart_s
+            ledger.failed("context", "HTTP 400")
+            ledger.answered("small", None)
+
+    overflow(TOO_LONG_MOST + 10, 120)
+    assert not ledger.always_too_long(), "one every two minutes is a long run"
+    clock[0] += 3600
+    overflow(TOO_LONG_MOST - 1, 20)
+    assert not ledger.always_too_long()
+    overflow(1, 20)
+    assert ledger.always_too_long()
     assert ledger.trouble() is None
 
 
