@@ -183,7 +183,7 @@ class Stack:
         folders = self.sandbox["AGENT2_SANDBOX_READ_ONLY"].split(",")
         above = " ".join(sorted({str(each) for path in folders for each in Path(path).parents if each != Path("/")}))
         image = f"agent2-worker:{VERSION}"
-        lines = f"FROM {image}\nUSER root\nRUN mkdir -p {above} && chmod 755 {above}\nUSER agent2\n"
+        lines = f"FROM {image}\nUSER root\nRUN mkdir -p {above} && chmod a+rx {above}\nUSER agent2\n"
         docker("build", "-q", "-t", image, "-", input=lines)
 
     def up(self, *services: str) -> None:

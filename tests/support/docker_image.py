@@ -25,7 +25,7 @@ def host_python_image(*, tools: bool = False) -> dict[str, str]:
     opened = {str(parent) for folder in folders for parent in folder.parents if parent != Path("/")}
     base = _tools_image() if tools else BASE
     image = IMAGE.replace(":", "-and-tools:") if tools else IMAGE
-    lines = f"FROM {base}\nRUN mkdir -p {' '.join(sorted(opened))} && chmod 755 {' '.join(sorted(opened))}\n"
+    lines = f"FROM {base}\nRUN mkdir -p {' '.join(sorted(opened))} && chmod a+rx {' '.join(sorted(opened))}\n"
     subprocess.run(["docker", "build", "-q", "-t", image, "-"], input=lines.encode(), check=True, capture_output=True)
     return {
         "AGENT2_SANDBOX": "docker",
