@@ -17,6 +17,7 @@ for _ in $(seq 60); do $compose exec -T postgres pg_isready -q -U agent2 -d post
 $compose exec -T postgres dropdb --username agent2 --maintenance-db postgres --if-exists --force agent2
 $compose exec -T postgres createdb --username agent2 --maintenance-db postgres agent2
 $compose exec -T postgres pg_restore --username agent2 --dbname agent2 --no-owner --exit-on-error <"$from/database.dump"
+mkdir -p "$data"  # on a new machine there is none; `prepare` gives it to the platform's user
 archive=$(ls "$from"/records.tar.*)
 case "$archive" in *.zst) unpack=(zstd -dq) ;; *) unpack=(gzip -d) ;; esac
 "${unpack[@]}" <"$archive" | tar --extract --directory "$data" --same-owner --same-permissions
