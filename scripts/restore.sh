@@ -21,5 +21,10 @@ mkdir -p "$data"  # on a new machine there is none; `prepare` gives it to the pl
 archive=$(ls "$from"/records.tar.*)
 case "$archive" in *.zst) unpack=(zstd -dq) ;; *) unpack=(gzip -d) ;; esac
 "${unpack[@]}" <"$archive" | tar --extract --directory "$data" --same-owner --same-permissions
+# The archive has runs' files without their folders, which are the platform's user's alone.
+if [ -d "$data/runs" ]; then
+  chown 1000:1000 "$data/runs"
+  find "$data/runs" -mindepth 1 -maxdepth 1 -type d -exec chown 1000:1000 {} + -exec chmod 700 {} +
+fi
 $compose up -d
 echo "restored $from"

@@ -174,7 +174,8 @@ class Stack:
             ["bash", f"scripts/{name}", *args],
             cwd=ROOT, env={**environment(), **given}, capture_output=True, text=True, check=False,
         )  # fmt: skip
-        assert done.returncode == 0, done.stdout + done.stderr
+        told = done.stdout + done.stderr
+        assert done.returncode == 0, told + self.compose("logs", "--tail", "30", "migrate", "web")[-4000:]
         return done.stdout.strip().splitlines()[-1]
 
     def build(self) -> None:

@@ -23,6 +23,7 @@ from websockets.typing import Origin
 
 from tests.support.checkpoint import small_checkpoint
 from tests.support.compose import BY_HAND, ENDS, SITE, Stack, docker, stand_ins, without_token
+from tests.support.platform import AGENTS
 
 pytestmark = [*BY_HAND, pytest.mark.docker, pytest.mark.slow, pytest.mark.timeout(3000)]
 PATIENCE_S = 65
@@ -235,7 +236,9 @@ def test_a_backup_is_restored_on_another_machine(stack: Stack, tmp_path: Path) -
         words={**stack.words, "db": "another-password-0123456789", "redis": "another-word-0123456789"},
     )  # fmt: skip
     other.write()
+    # A new machine has nothing but the operator's own files.
     shutil.rmtree(other.data)
+    shutil.copytree(AGENTS, other.data / "agents")
     try:
         other.script("restore.sh", kept)
         other.trust()
