@@ -39,11 +39,3 @@ def test_a_kill_strands_nothing(at: Scene, component: str, state: str) -> None:
         pytest.skip("not among the most telling cases: set AGENT2_KILL_EVERYTHING=1")
     row = kill_once(at, component, state)
     assert row.wrong == [], row.line()
-    if component == "worker-agents" and state in ("running", "grading") and at.sandbox == "bubblewrap":
-        # Its worker's death ends a bubblewrap sandbox, so there is nothing to go on with.
-        assert (row.outcome, row.fault) == ("failed", "worker_lost")
-    elif component != "agent":
-        submissions = 1 if state == "grading" else 2
-        assert row.outcome == "finished", row.line()
-        assert row.states == ["graded"] * submissions, row.line()
-        assert state == "finishing" or row.answers == [200] * submissions, row.line()

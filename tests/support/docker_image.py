@@ -13,19 +13,22 @@ TOOLS = "bash ca-certificates curl procps tmux"
 """What agents' programs use of what docker/sandbox.Dockerfile puts in; the compilers would take long."""
 
 
-def host_python_image(*, tools: bool = False) -> dict[str, str]:
+def host_python_image(*, tools: bool = False, volume: bool = False) -> dict[str, str]:
     """Settings that run this interpreter in Docker; skips without an engine or the base image.
 
     The interpreter may lie below a home folder that the container's user cannot enter, so the image opens that.
-    With `tools` it is built upon the sandbox's own image as far as that has no Python packages.
+    With `tools` it is built upon the sandbox's own image as far as that has no Python packages; with `volume` each
+    container gets one, which must go with it.
     """
     if subprocess.run(["docker", "image", "inspect", BASE], capture_output=True, check=False).returncode:
         pytest.skip(f"no Docker engine with {BASE}: scripts/docker_engine.sh and docker_base_image.sh make both")
     folders = sorted({Path(sys.prefix), Path(sys.base_prefix)})
     opened = {str(parent) for folder in folders for parent in folder.parents if parent != Path("/")}
     base = _tools_image() if tools else BASE
-    image = IMAGE.replace(":", "-and-tools:") if tools else IMAGE
+    also = "-and-tools" * tools + "-and-volume" * volume
+    image = IMAGE.replace(":", f"{also}:")
     lines = f"FROM {base}\nRUN mkdir -p {' '.join(sorted(opened))} && chmod a+rx {' '.join(sorted(opened))}\n"
+    lines += "VOLUME /var/opt/unused\n" * volume
     subprocess.run(["docker", "build", "-q", "-t", image, "-"], input=lines.encode(), check=True, capture_output=True)
     return {
         "AGENT2_SANDBOX": "docker",

@@ -13,7 +13,7 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -22,6 +22,7 @@ from pathlib import Path
 import psutil
 
 from tests.support.pools import ENDS, Scene, scene
+from tests.support.remains import remains
 
 COMPONENTS = (
     *("web", "beat", "worker-default", "worker-agents", "worker-grading"),
@@ -50,6 +51,8 @@ class Row:
     state: str
     outcome: str = ""
     fault: str = ""
+    ended_s: float = 0.0
+    """From the kill until the run had ended."""
     seconds: float = 0.0
     """From the kill until the run had ended and nothing of it was left."""
     answers: list[int] = field(default_factory=list)
@@ -62,13 +65,14 @@ class Row:
         told = f"{self.outcome} {self.fault}".strip()
         wrong = "; ".join(self.wrong) or "nothing"
         answers, states = " ".join(map(str, self.answers)) or "-", " ".join(self.states) or "-"
-        cells = (self.sandbox, self.component, self.state, told, answers, states, f"{self.seconds:.1f}", wrong)
+        took = f"{self.ended_s:.1f}", f"{self.seconds:.1f}"
+        cells = (self.sandbox, self.component, self.state, told, answers, states, *took, wrong)
         return "| " + " | ".join(map(str, cells)) + " |"
 
 
 HEAD = (
-    "| sandbox | killed | while the run was | ended as | the agent was answered | submissions | seconds until right "
-    "| left or wrong |\n" + "|---" * 8 + "|"
+    "| sandbox | killed | while the run was | ended as | the agent was answered | submissions | seconds until its end "
+    "| until nothing was left | left or wrong |\n" + "|---" * 9 + "|"
 )
 
 
@@ -95,15 +99,33 @@ def kill_once(at: Scene, component: str, state: str) -> Row:
     at.platform.until(lambda: is_in(at, slug, state), 180, f"{slug} is {state}")
     if component == "runner":
         at.platform.until(lambda: bool(_runner(at)), 180, "the grading runner is there")
+    volumes = at.volumes_used()
     began = time.monotonic()
     _kill(at, component, number)
     if state == "queued" and component != "worker-agents":
         at.platform.start_pool("worker-agents")
     at.platform.until(lambda: at.state(slug) in ENDS, 400, f"{slug} ends after {component} was killed while {state}")
+    row.ended_s = time.monotonic() - began
     _look(at, slug, number, row)
-    _wait_for_nothing(at, slug, number, row)
+    row.wrong += unexpected(row)
+    _wait_for_nothing(at, volumes, row)
     row.seconds = time.monotonic() - began
     return row
+
+
+def unexpected(row: Row) -> list[str]:
+    """What a run must not come to by this death."""
+    told = (row.outcome, row.fault)
+    if row.component == "agent":
+        return [] if told == ("failed", "agent_failed") else ["the agent's death is not told as such"]
+    if row.component == "worker-agents" and row.state in ("running", "grading") and row.sandbox == "bubblewrap":
+        # Its worker's death ends a bubblewrap sandbox, so there is nothing to go on with.
+        return [] if told == ("failed", "worker_lost") else ["the worker's death is not told as such"]
+    submissions = 1 if row.state == "grading" else 2
+    wrong = [] if row.outcome == "finished" else ["the run did not finish"]
+    wrong += [] if row.states == ["graded"] * submissions else ["not every submission was graded"]
+    answered = row.state == "finishing" or row.answers == [200] * submissions
+    return wrong + ([] if answered else ["the agent was not answered"])
 
 
 def _queued(at: Scene, base: Path, driver: str) -> tuple[str, int]:
@@ -174,19 +196,12 @@ def _look(at: Scene, slug: str, number: int, row: Row) -> None:
         row.wrong.append("the log's tail is there twice")
 
 
-def _wait_for_nothing(at: Scene, slug: str, number: int, row: Row) -> None:
-    """Until no process, container, control group, socket or unfinished evaluation is left; what stays is wrong."""
+def _wait_for_nothing(at: Scene, volumes: frozenset[str], row: Row) -> None:
+    """Until nothing is left of the run (tests/support/remains.py); what stays is wrong."""
     deadline = time.monotonic() + 180
-    while (left := list(_left(at, slug))) and time.monotonic() < deadline:
+    while (left := list(remains(at, volumes))) and time.monotonic() < deadline:
         time.sleep(0.5)
     row.wrong += left
-
-
-def _left(at: Scene, slug: str) -> Iterator[str]:
-    yield from (f"sandbox {name}" for name in at.sandboxes())
-    for (pk,) in at.query("SELECT id FROM grading_evaluation WHERE state IN ('running', 'queued')"):
-        yield f"evaluation {pk}"
-    yield from (f"socket {path.name}" for path in (at.platform.data / "runs" / slug).rglob("*.sock"))
 
 
 def main() -> int:
@@ -194,6 +209,7 @@ def main() -> int:
     parser.add_argument("--sandbox", default="bubblewrap", choices=["bubblewrap", "docker"])
     parser.add_argument("--states", default=",".join(STATES))
     parser.add_argument("--rounds", type=int, default=1)
+    parser.add_argument("--logs", type=Path, help="a folder to which the platform's logs go when something was wrong")
     parser.add_argument("components", nargs="*", default=list(COMPONENTS))
     given = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
@@ -208,6 +224,9 @@ def main() -> int:
             except AssertionError as error:
                 row = Row(given.sandbox, component, state, wrong=[json.dumps(str(error)[:300])])
                 print(error, file=sys.stderr, flush=True)
+            if row.wrong and given.logs:
+                kept = given.logs / f"{given.sandbox}-{component}-{state}-{time.time_ns()}"
+                shutil.copytree(at.platform.data, kept, ignore=shutil.ignore_patterns("workspace", "*.sock", "static"))
             bad += bool(row.wrong)
             print(row.line(), flush=True)
     return int(bad > 0)

@@ -77,6 +77,11 @@ class Scene:
     prefix: str = ""
     """What the names of this platform's sandboxes begin with, and no other's."""
 
+    @property
+    def temporary(self) -> Path:
+        """Where its processes make their temporary files."""
+        return self.platform.data.with_name("tmp")
+
     def query(self, sql: str, *values: object) -> list[tuple[object, ...]]:
         with psycopg.connect(self.services.environment["AGENT2_DATABASE_URL"], connect_timeout=30) as connection:
             return connection.execute(sql, values).fetchall()
@@ -104,6 +109,32 @@ class Scene:
             client.close()
         groups = Path("/sys/fs/cgroup").glob(f"**/agent2/{self.prefix}*")
         return sorted({name for name in found if name.startswith(self.prefix)} | {path.name for path in groups})
+
+    def volumes(self) -> frozenset[str]:
+        """Names of the engine's volumes."""
+        if self.sandbox != "docker":
+            return frozenset()
+        from docker import from_env
+
+        client = from_env()
+        try:
+            return frozenset(str(volume.name) for volume in client.volumes.list())
+        finally:
+            client.close()
+
+    def volumes_used(self) -> frozenset[str]:
+        """Of these those that this platform's containers have."""
+        if self.sandbox != "docker":
+            return frozenset()
+        from docker import from_env
+
+        client = from_env()
+        try:
+            found = client.containers.list(all=True, filters={"name": f"^/?{self.prefix}"}, ignore_removed=True)
+            mounts = [mount for container in found for mount in container.attrs["Mounts"]]
+            return frozenset(str(mount["Name"]) for mount in mounts if mount["Type"] == "volume")
+        finally:
+            client.close()
 
     def inside(self, name: str) -> list[psutil.Process]:
         """The processes of one sandbox, without those that only keep it."""
@@ -145,9 +176,11 @@ def _command_lines() -> Iterator[list[str]]:
 def scene(folder: Path, sandbox: str, **more: str) -> Iterator[Scene]:
     """Skips where what it needs is not here. `more`: further settings."""
     with own_services(folder / "services") as services:
-        data = folder / "data"
+        data, temporary = folder / "data", folder / "tmp"
         data.mkdir(parents=True)
+        temporary.mkdir()
         extra = services.environment | {
+            "TMPDIR": str(temporary),
             "AGENT2_DEPLOYMENT": "production",
             "AGENT2_SECRET_KEY": f"of {data} alone",
             "AGENT2_ALLOWED_HOSTS": "127.0.0.1",
@@ -157,7 +190,7 @@ def scene(folder: Path, sandbox: str, **more: str) -> Iterator[Scene]:
             "AGENT2_GRADING_RUNNER": "tests.support.slow_runner.SlowRunner",
             "AGENT2_ADOPT_S": "120",
         }
-        extra |= host_python_image() if sandbox == "docker" else {"AGENT2_SANDBOX": "bubblewrap"}
+        extra |= host_python_image(volume=True) if sandbox == "docker" else {"AGENT2_SANDBOX": "bubblewrap"}
         platform = Pools(data, extra | more)
         for parent in (data, folder):
             parent.chmod(0o755)
