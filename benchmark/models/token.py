@@ -13,8 +13,10 @@ from django.utils import timezone
 
 
 def secret_new() -> str:
-    """256 random bits, URL-safe."""
-    return secrets.token_urlsafe(32)
+    """256 random bits, URL-safe, without a hyphen at the beginning: commands would take it for an option."""
+    while (secret := secrets.token_urlsafe(32)).startswith("-"):
+        pass
+    return secret
 
 
 def secret_hash(secret: str) -> str:
