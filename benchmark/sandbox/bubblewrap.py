@@ -16,7 +16,7 @@ from pathlib import Path
 import psutil
 
 from benchmark.sandbox import inside, limits
-from benchmark.sandbox.bubblewrap_args import View, private_targets, sandbox_args, system_args, unshare_args
+from benchmark.sandbox.bubblewrap_args import View, sandbox_args, system_args, unshare_args
 from benchmark.sandbox.bubblewrap_running import BubblewrapRunning, Started
 from benchmark.sandbox.cgroup import Cgroup
 from benchmark.sandbox.cgroup_find import Controller, find_controllers
@@ -93,7 +93,7 @@ class BubblewrapSandbox:
             raise
         running = BubblewrapRunning(spec.name, started, watch)
         try:
-            private = [f"/proc/{started.init_pid}/root{target}" for target in private_targets(spec)]
+            private = [f"/proc/{started.init_pid}/root{target}" for target in inside.private_targets(spec)]
             watch.begin([started.process.pid, started.init_pid], private)
             started.release()
         except BaseException:

@@ -62,15 +62,9 @@ def system_args() -> Iterator[str]:
             yield from ("--ro-bind", "/dev/null", str(path))
 
 
-def private_targets(spec: Spec) -> list[PurePosixPath]:
-    """Where the sandbox gets memory-backed folders of its own, unless the spec mounts something there."""
-    wanted = (inside.TMP, inside.HOME, inside.SHM)
-    return [target for target in wanted if not inside.covers(spec, target)]
-
-
 def private_args(spec: Spec, tmp_bytes: int) -> Iterator[str]:
     size = min(tmp_bytes, spec.limits.disk_bytes or tmp_bytes)
-    for target in private_targets(spec):
+    for target in inside.private_targets(spec):
         mode = "0700" if target == inside.HOME else "1777"
         yield from ("--perms", mode, "--size", str(size), "--tmpfs", str(target))
 

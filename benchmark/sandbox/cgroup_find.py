@@ -101,17 +101,3 @@ def find_controllers() -> Mapping[str, Controller]:
         for kind, controller in (_v2 if hierarchy.version == 2 else _v1)(hierarchy).items():
             found.setdefault(kind, controller)
     return found
-
-
-def fork_counter_of(pid: int) -> Path | None:
-    """Where the kernel counts the forks that it refused the group of that process; None where we cannot look."""
-    try:
-        hierarchies = list(mounted(Path("/proc/self/mounts").read_text(), Path(f"/proc/{pid}/cgroup").read_text()))
-    except (OSError, ValueError):
-        return None
-    found = [
-        each.root / each.own.lstrip("/") / "pids.events"
-        for each in hierarchies
-        if each.version == 2 or "pids" in each.kinds
-    ]
-    return next((path for path in found if path.exists()), None)

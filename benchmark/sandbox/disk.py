@@ -80,8 +80,13 @@ def trees_held(roots: Iterable[Path]) -> Held:
 def filesystem_held(mountpoint: str) -> tuple[Held, bool]:
     """What is in use on the file system at `mountpoint`, and whether that is full; nothing where we may not look."""
     try:
-        status = os.statvfs(mountpoint)
+        told = os.statvfs(mountpoint)
     except OSError:
         return Held(), False
-    used = Held((status.f_blocks - status.f_bfree) * status.f_frsize, status.f_files - status.f_ffree)
-    return used, status.f_blocks > 0 and (status.f_bfree == 0 or (status.f_files > 0 and status.f_ffree == 0))
+    return statvfs_held(told.f_frsize, told.f_blocks, told.f_bfree, told.f_files, told.f_ffree)
+
+
+def statvfs_held(block: int, blocks: int, free: int, files: int, files_free: int) -> tuple[Held, bool]:
+    """The same from what statvfs(3) told elsewhere; all zero where it told nothing."""
+    used = Held((blocks - free) * block, files - files_free)
+    return used, blocks > 0 and (free == 0 or (files > 0 and files_free == 0))

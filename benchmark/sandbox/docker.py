@@ -177,7 +177,7 @@ class DockerSandbox:
             inside.SHM: f"{common},mode=1777",
             inside.HOME: f"{common},mode=0700,uid={self.user[0]},gid={self.user[1]}",
         }
-        return {str(target): how for target, how in wanted.items() if not inside.covers(spec, target)}
+        return {str(target): wanted[target] for target in inside.private_targets(spec)}
 
     def names(self) -> Sequence[str]:
         try:

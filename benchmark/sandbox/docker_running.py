@@ -13,9 +13,9 @@ from docker.models.containers import Container
 from docker.types import CancellableStream
 
 from benchmark.sandbox import inside
-from benchmark.sandbox.cgroup_find import fork_counter_of
 from benchmark.sandbox.contract import Exit, SandboxFault, Spec, Usage
 from benchmark.sandbox.docker_engine import hang_up
+from benchmark.sandbox.docker_watching import watch_inside
 from benchmark.sandbox.limits import KILLED, LimitWatch
 from benchmark.sandbox.output import DRAIN_S, KeptLog
 from benchmark.sandbox.running import WatchedRunning
@@ -33,7 +33,8 @@ class DockerRunning(WatchedRunning):
         self._client = client
         self._container = container
         self._log_path, self._log_bytes = spec.log_path, spec.log_bytes
-        self._ended, self._left = threading.Event(), threading.Event()
+        self._private = inside.private_targets(spec)
+        self._ended, self._left, self._over = threading.Event(), threading.Event(), threading.Event()
         self._code: int | None = None
         self._logger: threading.Thread | None = None
         self._pid: int | None = None
@@ -55,19 +56,17 @@ class DockerRunning(WatchedRunning):
         self._logger.start()
         self._container.start()
         threading.Thread(target=self._await_end, daemon=True).start()
-        self._look_at_processes()
+        self._look_inside()
 
-    def _look_at_processes(self) -> None:
+    def _look_inside(self) -> None:
         self._container.reload()
         pid = self._container.attrs["State"]["Pid"]
-        if not _is_ours(pid, str(self._container.id)):
-            # A worker in a container of its own counts processes differently: this number would be another's.
-            return
-        # Readable only for a worker that is root; otherwise the size of each bounds them.
-        targets = [inside.TMP, inside.HOME, inside.SHM]
-        self._pid = int(pid) or None
-        self._watch.fork_counter = fork_counter_of(pid) if pid else None
-        self._watch.private = [f"/proc/{pid}/root{target}" for target in targets] if pid else []
+        # A worker in a container of its own counts processes differently: this number would be another's.
+        self._pid = int(pid) or None if _is_ours(pid, str(self._container.id)) else None
+        threading.Thread(target=self._watch_inside, daemon=True).start()
+
+    def _watch_inside(self) -> None:
+        watch_inside(self._client, self._container, folders=self._private, watch=self._watch, over=self._over)
 
     def begin_again(self) -> None:
         """Of a container that another worker started: its log goes on where that worker stopped writing it."""
@@ -76,11 +75,12 @@ class DockerRunning(WatchedRunning):
         self._logger = threading.Thread(target=self._copy_output, args=(stream, written), daemon=True)
         self._logger.start()
         threading.Thread(target=self._await_end, daemon=True).start()
-        self._look_at_processes()
+        self._look_inside()
 
     def leave(self) -> bool:
         """The engine keeps the container; what it prints from now on is found by whoever adopts it."""
         self._left.set()
+        self._over.set()
         return True
 
     def _copy_output(self, stream: "CancellableStream[bytes]", written: int = 0) -> None:
@@ -108,6 +108,7 @@ class DockerRunning(WatchedRunning):
             except ENGINE_ERRORS:
                 time.sleep(1)
         self._ended.set()
+        self._over.set()
 
     def _ended_within(self, seconds: float) -> bool:
         return self._ended.wait(seconds)
@@ -124,7 +125,6 @@ class DockerRunning(WatchedRunning):
         by_itself = self._ended.is_set()
         try:
             if not by_itself:
-                self._watch.note_forks()
                 self._kill("SIGKILL")
                 if not self._ended.wait(ENGINE_DEATH_S):
                     raise SandboxFault(f"the container {self.name} outlives SIGKILL")
@@ -133,6 +133,7 @@ class DockerRunning(WatchedRunning):
             return self._ended_as(exceeded, by_itself=by_itself, stopped=stopped)
         finally:
             self._ended.set()
+            self._over.set()
             with contextlib.suppress(*ENGINE_ERRORS):
                 self._container.remove(force=True, v=True)
 

@@ -52,3 +52,8 @@ def forwarded_command(
 def covers(spec: Spec, target: PurePosixPath) -> bool:
     """Whether one of the spec's own mounts is shown at exactly `target`."""
     return any(mount.target == target for mount in spec.mounts)
+
+
+def private_targets(spec: Spec) -> list[PurePosixPath]:
+    """Where a sandbox gets memory-backed folders of its own, unless the spec mounts something there."""
+    return [target for target in (TMP, HOME, SHM) if not covers(spec, target)]

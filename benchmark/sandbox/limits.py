@@ -11,7 +11,7 @@ from pathlib import Path
 
 import psutil
 
-from benchmark.sandbox.cgroup import Cgroup, counted
+from benchmark.sandbox.cgroup import Cgroup
 from benchmark.sandbox.cgroup_find import Controller
 from benchmark.sandbox.contract import Exit, Limits, SandboxFault
 from benchmark.sandbox.disk import Held, filesystem_held, trees_held
@@ -52,8 +52,8 @@ class LimitWatch:
         self.root: psutil.Process | None = None
         self.hits: set[str] = set()
         """See `Running.hits`."""
-        self.fork_counter: Path | None = None
-        """A `pids.events` of a group that somebody else keeps."""
+        self.told: Sequence[tuple[Held, bool]] = ()
+        """As `filesystem_held`, of private file systems that only others can look at."""
         self.output: Output | None = None
         self.baseline = trees_held(folders) if limits.disk_bytes is not None else Held()
         self._next_look = 0.0
@@ -102,7 +102,6 @@ class LimitWatch:
         now = time.monotonic()
         if now >= self._next_look:
             self._next_look = now + LOOK_S
-            self.note_forks()
             if broken := self._look():
                 return broken
         if now >= self._next_walk:
@@ -128,7 +127,7 @@ class LimitWatch:
         return None
 
     def _disk(self) -> str | None:
-        private = [filesystem_held(mountpoint) for mountpoint in self.private]
+        private = [*map(filesystem_held, self.private), *self.told]
         if any(full for _, full in private):
             self.hits.add("tmp")
         if self.limits.disk_bytes is None:
@@ -136,10 +135,13 @@ class LimitWatch:
         grown = sum((held for held, _ in private), trees_held(self.folders) - self.baseline)
         return "disk" if grown.reaches(self.limits.disk_bytes) else None
 
-    def note_forks(self) -> None:
-        """Whether forks were refused, by a group that goes with its last process."""
-        if self.fork_counter is not None and counted(self.fork_counter, "max"):
+    def note(self, forks_refused: int, private: Sequence[tuple[Held, bool]]) -> None:
+        """What somebody saw who can look into a group and at file systems that are not ours to look at."""
+        if forks_refused:
             self.hits.add("processes")
+        if any(full for _, full in private):
+            self.hits.add("tmp")
+        self.told = private
 
     def end_output(self) -> None:
         """After the end: until the log is whole."""
