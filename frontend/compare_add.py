@@ -3,10 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from django.db.models import Q
-
 from benchmark.models import Run
 from frontend.bad_query import BadQuery
+from frontend.board.filters import run_holds
 from frontend.compare import Person
 from frontend.compare_query import MOST, Asked
 
@@ -24,7 +23,7 @@ class Addition:
 
 
 def addition(asked: Asked, text: str, user: Person) -> Addition:
-    """Runs whose id, agent, driver, task or base model holds each word, the newest first.
+    """Runs whose id, agent, driver, tasks or base model hold each word, the newest first.
 
     Raises: BadQuery: too long, or no room.
     """
@@ -34,10 +33,6 @@ def addition(asked: Asked, text: str, user: Person) -> Addition:
         raise BadQuery("add", f"{MOST} runs are compared already; remove one first.", asked.own)
     runs = Run.objects.visible_to(user).exclude(slug__in=asked.slugs)
     for word in text.split():
-        fields = ("slug", "agent", "driver", "task", "base_model")
-        matching = Q()
-        for field in fields:
-            matching |= Q(**{f"{field}__icontains": word})
-        runs = runs.filter(matching)
+        runs = runs.filter(run_holds(word))
     found = list(runs.order_by("-id")[: LISTED + 1])
     return Addition(text, [(run, asked.with_run(run.slug)) for run in found[:LISTED]], len(found) > LISTED)

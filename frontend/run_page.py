@@ -7,7 +7,6 @@ from datetime import datetime
 from functools import cached_property
 from urllib.parse import quote
 
-from benchmark.catalogue import agents, tasks
 from benchmark.models import AgentLog, Mode, Origin, Run, RunEvent, RunState
 from benchmark.services.protocols import protocol_is_ranked
 from frontend import ansi
@@ -19,6 +18,7 @@ from frontend.run_machine import Machine, machine
 from frontend.run_methods import MethodCell, method_cells, method_class
 from frontend.run_metrics import MetricRow, metric_groups
 from frontend.run_reading import score_reading, switch_reading
+from frontend.run_titles import run_title, tasks_of
 from grading.models import Evaluation, EvaluationState, SubmissionState, TaskStanding, Verdict
 from grading.selectors import run_on_task
 from grading.services.records import RunAccount, run_account
@@ -61,15 +61,12 @@ class RunPage:
 
     @property
     def title(self) -> str:
-        agent = agents().get(self.run.agent)
-        named = " and ".join(title for _, title in self.tasks) if len(self.tasks) < 3 else f"{len(self.tasks)} tasks"
-        return f"{agent.title if agent else self.run.agent} on {named}"
+        return run_title(self.run)
 
     @property
     def tasks(self) -> list[tuple[str, str]]:
         """The run's tasks, each with its title."""
-        known = tasks()
-        return [(task, known[task].title if task in known else task) for task in self.run.tasks]
+        return tasks_of(self.run)
 
     @property
     def task_title(self) -> str:

@@ -7,8 +7,8 @@ from functools import cached_property
 
 from django.db.models import Count
 
-from benchmark.catalogue import agents, tasks
 from benchmark.models import Run
+from frontend.run_titles import run_title, tasks_of
 from frontend.trace_events import CHOICES, Choice
 from frontend.trace_text import harmless
 from traces.models import Event, Trace, TraceState
@@ -39,13 +39,11 @@ class TracePage:
     @property
     def tasks(self) -> list[tuple[str, str]]:
         """The run's tasks, each with its title."""
-        known = tasks()
-        return [(task, known[task].title if task in known else task) for task in self.run.tasks]
+        return tasks_of(self.run)
 
     @property
     def title(self) -> str:
-        agent, task = agents().get(self.run.agent), tasks().get(self.run.task)
-        return f"{agent.title if agent else self.run.agent} on {task.title if task else self.run.task}"
+        return run_title(self.run)
 
     @property
     def reading(self) -> bool:

@@ -13,7 +13,7 @@ from frontend.bad_query import BadQuery
 from frontend.board.known_tasks import known_tasks, level_of
 from frontend.board.parameters import PARAMETERS, PARAMETERS_MOST, VERIFIED, field_read, seconds, shown
 
-SEARCHED = ("agent", "driver", "base_model", "task", "slug")
+SEARCHED = ("agent", "driver", "base_model", "task", "task_list", "slug")
 
 
 @dataclass(frozen=True)
@@ -121,8 +121,7 @@ class Filters:
         if self.until:
             found &= Q(**{f"{prefix}created_at__lt": _midnight(self.until) + timedelta(days=1)})
         for word in self.q.split():
-            places = [Q(**{f"{prefix}{name}__icontains": word}) for name in SEARCHED]
-            found &= _any([*places, Q(**{f"{prefix}agent__in": agents_titled(word)})])
+            found &= run_holds(word, prefix)
         return found
 
     def standings(self) -> Q:
@@ -139,6 +138,12 @@ class Filters:
         if self.protocol:
             found &= Q(protocol__in=self.protocol)
         return found
+
+
+def run_holds(word: str, prefix: str = "") -> Q:
+    """Whether a run's id, driver, base model or one of its tasks holds the word, or its agent's id or title does."""
+    places = [Q(**{f"{prefix}{name}__icontains": word}) for name in SEARCHED]
+    return _any([*places, Q(**{f"{prefix}agent__in": agents_titled(word)})])
 
 
 def _midnight(day: date) -> datetime:

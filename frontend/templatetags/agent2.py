@@ -9,11 +9,14 @@ from frontend.agent_titles import agent_title
 from frontend.best_so_far import Point
 from frontend.run_methods import MethodCell
 from frontend.run_page import RunPage
+from frontend.run_titles import run_title, tasks_titled
 
 register = template.Library()
 for _name in ("score", "gain", "direction", "clock", "ago", "count", "plural", "within_noise", "heat"):
     register.filter(_name, getattr(formats, _name))
 register.filter("agent_title", agent_title)
+register.filter("run_title", run_title)
+register.filter("tasks_titled", tasks_titled)
 register.filter("hours", formats.hours)
 register.filter("length_of", formats.length)
 

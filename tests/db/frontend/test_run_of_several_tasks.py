@@ -8,10 +8,12 @@ import pytest
 from django.test import Client
 
 from benchmark.models import Run
+from frontend.run_titles import run_title
 from grading.models import Baseline, EvaluationState, TaskStanding
 from grading.services.standings import standing_rebuild
 from tests.db.frontend import trace_pages
 from tests.db.frontend.run_pages import text
+from tests.support.annotating import researcher
 from tests.support.rows import evaluation_row, graded_row, run_row, verdict_row
 from tests.support.transcripts import START, Script
 from traces.models import MethodLabel
@@ -137,3 +139,29 @@ def test_the_strip_of_the_trace_is_of_one_task(anonymous: Client, several: Run, 
         assert re.findall(r'data-mark="(\d+)"', outline) == numbers
         assert all(label in re.sub(r"<[^>]+>", "", outline) for label in labels)
     assert "data-task" not in trace_pages.text(anonymous, run_row(started_at=START), "?task=arithmetic")
+
+
+@pytest.mark.parametrize("part", ["", *TABS, "trace/", "annotate/"])
+def test_every_page_is_named_after_all_tasks_and_stands_below_runs(several: Run, part: str) -> None:
+    Run.objects.filter(pk=several.pk).update(state="finished")
+    client = Client()
+    client.force_login(researcher("ada"))
+    page = text(client, several, part)
+    assert re.search(r"on\s+Arithmetic and GSM8K", page.split("<h1>")[1])
+    assert re.search(r'aria-current="page">(Runs|Annotate)</a>', page)
+
+
+def test_more_than_two_tasks_are_counted(several: Run) -> None:
+    several.task_list = ["arithmetic", "gsm8k", "humaneval"]
+    assert run_title(several) == "Example on 3 tasks"
+
+
+def test_crumbs_lead_to_the_runs_on_the_shown_task(anonymous: Client, several: Run) -> None:
+    assert 'href="/runs/?task=gsm8k">GSM8K</a>' in text(anonymous, several, "?task=gsm8k")
+
+
+@pytest.mark.parametrize("words", ["gsm8k", "example arithmetic", "EXAMPLE"])
+def test_a_search_finds_it_by_each_task_and_by_its_agents_title(anonymous: Client, several: Run, words: str) -> None:
+    for address in (f"/runs/?q={words}", f"/compare?add={words}"):
+        assert several.slug in anonymous.get(address).content.decode()
+    assert several.slug not in anonymous.get("/compare?add=humaneval").content.decode()
