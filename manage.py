@@ -1,6 +1,7 @@
 #!/usr/bin/env python
 """Django's command line."""
 
+import logging
 import os
 import sys
 
@@ -8,9 +9,13 @@ from django.core.exceptions import ImproperlyConfigured
 from django.core.management import execute_from_command_line
 from django.db import OperationalError, ProgrammingError
 
+from config.database import HASTY
+
 
 def main() -> None:
     """What an operator can mend is told in one line."""
+    HASTY.set()
+    logging.getLogger("psycopg.pool").setLevel(logging.ERROR)
     try:
         execute_from_command_line(sys.argv)
     except ImproperlyConfigured as error:
