@@ -232,7 +232,7 @@ class TestExhaustion:
         script = "\n".join(["import os, time", *(bombs if kernel else ()), "print('bombed', flush=True)"])
         flood = "head -c 9000000 /dev/zero > /tmp/fill; head -c 3000000 /dev/zero; sleep 5; exit 0"
         ended, output = bench.run(
-            f'python3 -c "{script}"; {flood}',
+            f'exec 2>&1; python3 -c "{script}"; {flood}',
             limits=Limits(processes=32, memory_bytes=200 * MIB, disk_bytes=1 << 30) if kernel else Limits(),
             log_bytes=1 * MIB,
         )
