@@ -36,7 +36,7 @@ demo: $(VENV)/.run ## The platform on this machine, with one real run
 	$(BIN)/python manage.py demo $(ARGS)
 
 test: $(VENV)/.dev ## What needs nothing but Python; the rest says why it was skipped
-	$(BIN)/python -m pytest -n 2 -m "not browser and not docker and not bubblewrap and not vllm and not services and not slow" $(ARGS)
+	$(BIN)/python -m pytest -n 4 --dist worksteal -m "not browser and not docker and not bubblewrap and not vllm and not services and not slow" $(ARGS)
 
 check: $(VENV)/.dev ## Lint, types, import contracts, migrations
 	$(BIN)/ruff check .
