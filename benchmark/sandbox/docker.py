@@ -2,13 +2,15 @@
 
 import contextlib
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from http import HTTPStatus
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from docker.errors import ImageNotFound, NotFound
+from docker.errors import APIError, ImageNotFound, NotFound
+from docker.models.containers import Container
 from docker.types import DeviceRequest, LogConfig, Ulimit
 from docker.types import Mount as DockerMount
 
@@ -94,7 +96,7 @@ class DockerSandbox:
         watch = limits.LimitWatch(spec.limits, group=None, folders=writable)
         options = self.options(spec, watch.baseline.bytes)
         try:
-            container = self.client.containers.create(**options)
+            container = self._created(options)
         except ENGINE_ERRORS as error:
             raise SandboxFault(f"Docker cannot create the container: {error}") from error
         running = DockerRunning(spec, self.client, container, watch)
@@ -107,6 +109,16 @@ class DockerSandbox:
                 raise SandboxFault(f"Docker cannot start the container: {error}") from error
             raise
         return running
+
+    def _created(self, options: Mapping[str, Any]) -> Container:
+        """In place of one of that name that a lost worker left: whoever starts holds what the name stands for."""
+        try:
+            return self.client.containers.create(**options)
+        except APIError as error:
+            if error.status_code != HTTPStatus.CONFLICT:
+                raise
+        self.reap(str(options["name"]))
+        return self.client.containers.create(**options)
 
     def adopt(self, spec: Spec) -> DockerRunning | None:
         writable = [mount.source for mount in spec.mounts if not mount.read_only]

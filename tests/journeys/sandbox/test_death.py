@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import threading
+import uuid
 from pathlib import Path
 
 import psutil
@@ -15,7 +16,7 @@ from benchmark.sandbox.cgroup_find import find_controllers
 from benchmark.sandbox.contract import Exit, Limits, SandboxFault, Spec
 from tests.support.waiting import until
 
-from .conftest import ALL, BUBBLEWRAP, PROCESS, Bench, make, mark_of_sleep
+from .conftest import ALL, BUBBLEWRAP, DOCKER, PROCESS, Bench, make, mark_of_sleep
 from .test_contract import holders
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -42,6 +43,19 @@ def test_a_killed_supervisor_takes_everything_with_it(bench: Bench) -> None:
         supervisor.send_signal(signal.SIGKILL)
     until(lambda: holders(f"sleep {mark}") == [])
     bench.sandbox.reap("test-orphan")
+
+
+@pytest.mark.parametrize("sandbox", [DOCKER], indirect=True)
+def test_what_a_killed_supervisor_left_makes_room_for_the_next_of_that_name(bench: Bench) -> None:
+    name, mark = f"test-{uuid.uuid4().hex[:12]}", mark_of_sleep()
+    command = [sys.executable, "-c", SUPERVISOR.replace("test-orphan", name), bench.sandbox.kind, mark]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as supervisor:
+        assert supervisor.stdout is not None
+        assert supervisor.stdout.readline() == "started\n"
+        supervisor.send_signal(signal.SIGKILL)
+    assert bench.run("echo again", name=name) == (Exit(0), "again\n")
+    until(lambda: holders(f"sleep {mark}") == [])
+    assert name not in bench.sandbox.names()
 
 
 @pytest.mark.parametrize("sandbox", ALL, indirect=True)
