@@ -1,17 +1,14 @@
 """Whether an agent system can run on this worker, asked before a run is."""
 
-import tempfile
 import time
-from pathlib import Path, PurePosixPath
-
-from django.conf import settings
+from pathlib import PurePosixPath
 
 from benchmark.agent_folder import Agent
 from benchmark.sandbox.contract import Limits, Mount, Sandbox, SandboxFault, Spec
 from benchmark.services.agent_tools import INSIDE, AgentUnavailable, agent_tools_mounts, tools_folder_of
 from benchmark.services.out_hosts import hosts_missing
 from benchmark.services.provider_access import provider_problem
-from benchmark.services.sandboxes import sandbox_for_agent, sandbox_name
+from benchmark.services.sandboxes import sandbox_for_agent, sandbox_name, sandbox_of_process
 
 SMOKE_S = 60.0
 WITH_TOOLS = 'PATH="$AGENT_TOOLS/node_modules/.bin:$AGENT_TOOLS/venv/bin:$PATH"; exec "$@"'
@@ -46,12 +43,12 @@ def agent_smoke(agent: Agent, sandbox: Sandbox) -> str:
 
 
 def _smoke(agent: Agent, sandbox: Sandbox, mounts: list[Mount]) -> str:
-    settings.DATA_DIR.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix="smoke-", dir=settings.DATA_DIR) as folder:
-        log = Path(folder) / "smoke.log"
+    name = sandbox_name("smoke", time.monotonic_ns())
+    with sandbox_of_process(name) as folder:
+        log = folder / "smoke.log"
         running = sandbox.start(
             Spec(
-                name=sandbox_name("smoke", time.monotonic_ns()),
+                name=name,
                 command=["bash", "-c", WITH_TOOLS, "smoke", *agent.smoke],
                 mounts=mounts,
                 env={**agent.env, "AGENT_TOOLS": str(INSIDE)},

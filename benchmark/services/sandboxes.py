@@ -1,15 +1,20 @@
 """The sandbox of this deployment."""
 
 import hashlib
+import shutil
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
+from pathlib import Path
 
 from django.conf import settings
 
 from benchmark.catalogue import Agent
 from benchmark.sandbox.choose import Kind, sandbox_for
-from benchmark.sandbox.contract import Sandbox
+from benchmark.sandbox.contract import Sandbox, SandboxFault
 from benchmark.sandbox.docker import IMAGE_PYTHON
+from benchmark.services.locking import held_if_free
 
 
 @cache
@@ -59,3 +64,54 @@ def sandbox_number(name: str) -> tuple[str, int]:
     """The kind and the number that `sandbox_name` was given."""
     kind, _, number = name.rpartition("-")
     return kind.rpartition("-")[2], int(number)
+
+
+@contextmanager
+def sandbox_of_process(name: str) -> Iterator[Path]:
+    """For a sandbox that no row stands for: it belongs to this process as long as the body works. A folder for it.
+
+    What a killed process left of it is removed by `sandboxes_ownerless_reap`, or by the next one of that name.
+    Raises: SandboxFault: another process has it.
+    """
+    with held_if_free(_lock_of(name)) as mine:
+        if not mine:
+            raise SandboxFault(f"another process uses the sandbox {name}")
+        folder = _folder_of(name)
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        try:
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def sandbox_has_process(name: str) -> bool:
+    """Whether a process is in the body of `sandbox_of_process` for it."""
+    if not _lock_of(name).exists():
+        return False
+    with held_if_free(_lock_of(name)) as free:
+        return not free
+
+
+def sandboxes_ownerless_reap(names: list[str]) -> list[str]:
+    """Of those, and of what was noted of such sandboxes: end and remove what no process has any more; its names.
+
+    Raises: SandboxFault.
+    """
+    noted = [path.stem for path in _lock_of("").parent.glob("*.lock")]
+    removed = []
+    for name in sorted({*names, *noted}):
+        with held_if_free(_lock_of(name)) as free:
+            if free:
+                sandbox_reap(name)
+                shutil.rmtree(_folder_of(name), ignore_errors=True)
+                removed.append(name)
+    return removed
+
+
+def _folder_of(name: str) -> Path:
+    return Path(settings.DATA_DIR) / "sandboxes" / name
+
+
+def _lock_of(name: str) -> Path:
+    return _folder_of(f"{name}.lock")

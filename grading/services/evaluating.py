@@ -14,7 +14,7 @@ from django.utils import timezone
 from benchmark.catalogue import task_get
 from benchmark.services.base_models import base_model_folder, base_model_problem
 from benchmark.services.protocols import protocol_limited
-from benchmark.services.sandboxes import sandbox_name
+from benchmark.services.sandboxes import sandbox_name, sandbox_of_process
 from grading.contract import EngineName, RunnerVerdict
 from grading.services.desks import Desk, desks_of_task, endpoint_desk
 from grading.services.sandbox_runner import work_execute
@@ -66,7 +66,8 @@ def model_evaluate(asked: Asked, *, tell: Callable[[str], None]) -> Evaluated:
             tell(line)
         return True
 
-    verdict = work_execute(work, pulse)
+    with sandbox_of_process(work.sandbox):
+        verdict = work_execute(work, pulse)
     (work.folder / "verdict.json").write_text(json.dumps(verdict.as_dict(), indent=2) + "\n", encoding="utf-8")
     return Evaluated(verdict, work.folder)
 
