@@ -123,6 +123,7 @@ def _intake(submission: Submission, bundle: Bundle, folder: Path) -> IntakeRepor
         model_path=weights_in(bundle)[submission.number],
         base=facts_of_base(base_folder_of(submission.run.base_model)),
         store=checkpoint_store(),
+        owner=str(submission.pk),
         limits=IntakeLimits(total_bytes=int(settings.CHECKPOINT_MAX_GB * 1024**3)),
     )
 

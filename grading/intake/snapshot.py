@@ -176,17 +176,19 @@ def files_digest(files: Sequence[GradedFile]) -> str:
 
 
 @contextmanager
-def incoming_folder(store: Path) -> Iterator[Path]:
+def incoming_folder(store: Path, owner: str = "") -> Iterator[Path]:
     """A fresh folder beside the snapshots, removed at the end unless it was moved into place.
 
-    What killed workers left behind is removed too.
+    What killed workers left behind is removed too: for the same `owner` at once, for others in time.
     """
     store.mkdir(parents=True, exist_ok=True)
+    own = f"{_INCOMING}{owner}-" if owner else _INCOMING
     for old in store.glob(f"{_INCOMING}*"):
         with suppress(FileNotFoundError):
-            if time.time() - old.lstat().st_mtime > _ABANDONED_S:
+            left = owner and old.name.startswith(own)
+            if left or time.time() - old.lstat().st_mtime > _ABANDONED_S:
                 shutil.rmtree(old, ignore_errors=True)
-    folder = Path(tempfile.mkdtemp(prefix=_INCOMING, dir=store))
+    folder = Path(tempfile.mkdtemp(prefix=own, dir=store))
     try:
         yield folder
     finally:

@@ -38,19 +38,21 @@ def checkpoint_take(
     model_path: str,
     base: BaseFacts,
     store: Path,
+    owner: str = "",
     limits: IntakeLimits | None = None,
 ) -> IntakeReport:
     """Copy, hash and check what an agent submitted. Runs none of it and needs no GPU.
 
     `workspace` is the agent's folder and `model_path` the submitted path, both as the sandbox sees them. An accepted
-    checkpoint lies in `store/<digest>`, read-only; identical submissions share one. Whatever the agent did wrong
+    checkpoint lies in `store/<digest>`, read-only; identical submissions share one. What an earlier call for the same
+    `owner` left in the store, because it was killed, goes. Whatever the agent did wrong
     comes back as findings, never as an exception, and so do the host's faults (I_*).
     """
     limits = limits or IntakeLimits()
     try:
         resolver = Resolver(view, workspace)
         with resolver.submitted(model_path) as folder:
-            return _Intake(resolver, folder, base, store, limits).take()
+            return _Intake(resolver, folder, base, store, limits, owner=owner).take()
     except Refused as refusal:
         return IntakeReport(findings=(refusal.finding,))
     except OSError as error:
@@ -60,11 +62,14 @@ def checkpoint_take(
 class _Intake:
     """One folder's way through the intake."""
 
-    def __init__(self, resolver: Resolver, folder: Trail, base: BaseFacts, store: Path, limits: IntakeLimits) -> None:
+    def __init__(
+        self, resolver: Resolver, folder: Trail, base: BaseFacts, store: Path, limits: IntakeLimits, *, owner: str
+    ) -> None:
         self._resolver = resolver
         self._folder = folder
         self._base = base
         self._store = store
+        self._owner = owner
         self._limits = limits
 
     def take(self) -> IntakeReport:
@@ -86,7 +91,7 @@ class _Intake:
     def _copy_and_check(self, listing: Listing, early: list[Finding], ignored: tuple[str, ...]) -> IntakeReport:
         stamps = stamps_take(self._resolver, self._folder, listing.graded)
         sizes_check(stamps, self._limits)
-        with incoming_folder(self._store) as incoming:
+        with incoming_folder(self._store, self._owner) as incoming:
             disk_check(self._store, sum(stamp.size for stamp in stamps.values()), self._limits)
             files = files_copy(self._resolver, self._folder, stamps, incoming)
             unchanged_check(self._resolver, self._folder, stamps, self._limits)

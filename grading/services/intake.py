@@ -32,10 +32,10 @@ def submission_take(submission_id: int) -> Submission | None:
     submission = _claim(submission_id)
     if submission is None:
         return None
-    # While an agent that waits for its answer can change nothing.
-    snapshot_take(run=submission.run, number=submission.number, model_path=submission.model_path)
     try:
         with repeated(partial(_beat, submission), every_s=settings.HEARTBEAT_S, name=f"intake-{submission.pk}"):
+            # While an agent that waits for its answer can change nothing.
+            snapshot_take(run=submission.run, number=submission.number, model_path=submission.model_path)
             report = _report(submission)
     except Exception as error:
         log.exception("intake of %s failed", submission)
@@ -51,6 +51,12 @@ def submission_take(submission_id: int) -> Submission | None:
     elif _accept(submission, report):
         return submission
     return None
+
+
+def submission_intake_lost(submission: Submission) -> None:
+    """The worker that took it in is silent. What ends each worker that reads it is not tried for ever."""
+    text = "The worker that took the submission in was lost."
+    _fault(submission, Finding("I_WORKER_LOST", text, "Submit it again."), None)
 
 
 def _fault(submission: Submission, finding: Finding, report: IntakeReport | None) -> None:
@@ -85,6 +91,7 @@ def _report(submission: Submission) -> IntakeReport:
         model_path=submission.model_path,
         base=place.base,
         store=checkpoint_store(),
+        owner=str(submission.pk),
         limits=IntakeLimits(total_bytes=int(settings.CHECKPOINT_MAX_GB * 1024**3)),
     )
 

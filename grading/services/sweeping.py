@@ -14,6 +14,7 @@ from benchmark.services.sandboxes import sandbox_name, sandbox_reap
 from grading.contract import Finding
 from grading.models import Evaluation, EvaluationState, Submission, SubmissionState
 from grading.services.claims import work_waits
+from grading.services.intake import submission_intake_lost
 from grading.services.outcomes import evaluation_fault
 
 RECEIVED_GRACE_S = 5
@@ -32,8 +33,9 @@ def grading_mend() -> None:
     stale_intake = timezone.now() - timedelta(seconds=4 * settings.HEARTBEAT_S)
     late_ones = Submission.objects.filter(state=SubmissionState.RECEIVED, received_at__lt=late)
     for submission in late_ones.select_related("run"):
-        if submission.lease and submission.lease_at and submission.lease_at < stale_intake:
-            Submission.objects.filter(pk=submission.pk, lease=submission.lease).update(lease="")
+        stale = submission.lease and submission.lease_at and submission.lease_at < stale_intake
+        if stale and REACH.tells():
+            submission_intake_lost(submission)
         job_send("grading.jobs.submission_intake", submission.pk, place=submission.run.place)
     if work_waits():
         job_send("grading.jobs.evaluation_execute")

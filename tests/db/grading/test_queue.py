@@ -293,3 +293,28 @@ def test_a_worker_that_stops_takes_nothing_more(monkeypatch: pytest.MonkeyPatch)
     jobs.evaluation_execute()
     row.refresh_from_db()
     assert row.state == SubmissionState.QUEUED
+
+
+def test_a_submission_whose_intake_ends_each_worker_ends_too(settings: Any) -> None:
+    settings.EVALUATION_ATTEMPTS = 2
+    row = submission_row(run_row(), state=SubmissionState.RECEIVED)
+    long_ago = timezone.now() - timedelta(seconds=5 * settings.HEARTBEAT_S)
+    for after in (SubmissionState.RECEIVED, SubmissionState.ERRORED):
+        Submission.objects.filter(pk=row.pk).update(lease="dead", lease_at=long_ago, received_at=long_ago)
+        grading_mend()
+        row.refresh_from_db()
+        assert (row.state, row.lease) == (after, "")
+    assert row.verdict is not None
+    assert row.verdict.code == "I_WORKER_LOST"
+
+
+def test_an_intake_is_not_taken_for_lost_while_the_database_was_just_away(
+    settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    row = submission_row(run_row(), state=SubmissionState.RECEIVED)
+    long_ago = timezone.now() - timedelta(seconds=5 * settings.HEARTBEAT_S)
+    Submission.objects.filter(pk=row.pk).update(lease="living", lease_at=long_ago, received_at=long_ago)
+    monkeypatch.setattr("benchmark.services.reach.REACH.tells", lambda: False)
+    grading_mend()
+    row.refresh_from_db()
+    assert row.lease == "living"

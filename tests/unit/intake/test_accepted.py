@@ -196,6 +196,16 @@ def test_what_a_killed_worker_left_in_the_store_is_removed_in_time(bench: Bench)
     assert young.exists()
 
 
+def test_who_comes_again_removes_at_once_what_its_killed_worker_left_and_nothing_else(bench: Bench) -> None:
+    left, *others = [bench.store / f".incoming-{name}" for name in ("1-abc", "12-abc", "abc")]
+    for each in (left, *others):
+        each.mkdir(parents=True)
+    with incoming_folder(bench.store, "1") as folder:
+        assert folder.exists()
+        assert not left.exists()
+    assert all(each.exists() for each in others)
+
+
 def test_a_damaged_snapshot_is_replaced(bench: Bench) -> None:
     bench.put()
     snapshot = bench.take().snapshot
