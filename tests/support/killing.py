@@ -38,6 +38,8 @@ ONLY_IN: Mapping[str, tuple[str, ...]] = {
 DRIVERS = {"grading": "submit:1", "finishing": "leave:2"}
 """What the agent does so that its run stays in that state for a while; otherwise it works."""
 WORK_S = 6
+SLOW_S = 20.0
+"""What is left for longer after a run's end is told."""
 SETTINGS = {"AGENT2_TEST_GRADING_S": "4", "AGENT2_HEARTBEAT_S": "3"}
 CASES = [(what, state) for what in COMPONENTS for state in STATES if state in ONLY_IN.get(what, STATES)]
 
@@ -60,6 +62,8 @@ class Row:
     states: list[str] = field(default_factory=list)
     """Of the submissions, in order."""
     wrong: list[str] = field(default_factory=list)
+    last: list[str] = field(default_factory=list)
+    """What was left last before nothing was."""
 
     def line(self) -> str:
         told = f"{self.outcome} {self.fault}".strip()
@@ -198,10 +202,13 @@ def _look(at: Scene, slug: str, number: int, row: Row) -> None:
 
 def _wait_for_nothing(at: Scene, volumes: frozenset[str], row: Row) -> None:
     """Until nothing is left of the run (tests/support/remains.py); what stays is wrong."""
-    deadline = time.monotonic() + 180
-    while (left := list(remains(at, volumes))) and time.monotonic() < deadline:
+    began = time.monotonic()
+    while (left := list(remains(at, volumes))) and time.monotonic() < began + 180:
+        row.last = left
         time.sleep(0.5)
     row.wrong += left
+    if time.monotonic() - began > SLOW_S:
+        print(f"{row.line()} last of all: {'; '.join(row.last)}", file=sys.stderr, flush=True)
 
 
 def main() -> int:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from glob import iglob
 from pathlib import Path
 
 import psutil
@@ -107,8 +108,9 @@ class Scene:
             containers = client.containers.list(all=True, filters={"label": "agent2.sandbox"}, ignore_removed=True)
             found |= {str(container.name) for container in containers}
             client.close()
-        groups = Path("/sys/fs/cgroup").glob(f"**/agent2/{self.prefix}*")
-        return sorted({name for name in found if name.startswith(self.prefix)} | {path.name for path in groups})
+        # This kind of search goes on where a group of somebody else's goes meanwhile.
+        groups = iglob(f"/sys/fs/cgroup/**/agent2/{self.prefix}*", recursive=True)
+        return sorted({name for name in found if name.startswith(self.prefix)} | {Path(path).name for path in groups})
 
     def volumes(self) -> frozenset[str]:
         """Names of the engine's volumes."""
