@@ -5,8 +5,8 @@
 ARG PYTHON=python:3.11-slim-bookworm
 
 FROM ${PYTHON} AS tools
-# tmux: OpenHands' terminal.
-ARG TOOLS="bash build-essential ca-certificates curl git procps python3-dev tmux"
+# libnuma1: vLLM on CPUs. tmux: OpenHands' terminal.
+ARG TOOLS="bash build-essential ca-certificates curl git libnuma1 procps python3-dev tmux"
 RUN apt-get update \
     && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends ${TOOLS} \
     && rm -rf /var/lib/apt/lists/*

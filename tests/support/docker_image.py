@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -9,20 +10,20 @@ import pytest
 BASE = "python:3.11-slim-bookworm"
 IMAGE = "agent2-test-host-python:latest"
 ROOT = Path(__file__).resolve().parents[2]
-TOOLS = "bash ca-certificates curl procps tmux"
+TOOLS = "bash ca-certificates curl libnuma1 procps tmux"
 """What agents' programs use of what docker/sandbox.Dockerfile puts in; the compilers would take long."""
 
 
-def host_python_image(*, tools: bool = False, volume: bool = False) -> dict[str, str]:
+def host_python_image(*, tools: bool = False, volume: bool = False, more: Sequence[Path] = ()) -> dict[str, str]:
     """Settings that run this interpreter in Docker; skips without an engine or the base image.
 
     The interpreter may lie below a home folder that the container's user cannot enter, so the image opens that.
     With `tools` it is built upon the sandbox's own image as far as that has no Python packages; with `volume` each
-    container gets one, which must go with it.
+    container gets one, which must go with it. `more` are further environments of the same interpreter.
     """
     if subprocess.run(["docker", "image", "inspect", BASE], capture_output=True, check=False).returncode:
         pytest.skip(f"no Docker engine with {BASE}: scripts/docker_engine.sh and docker_base_image.sh make both")
-    folders = sorted({Path(sys.prefix), Path(sys.base_prefix)})
+    folders = sorted({Path(sys.prefix), Path(sys.base_prefix), *more})
     opened = {str(parent) for folder in folders for parent in folder.parents if parent != Path("/")}
     base = _tools_image() if tools else BASE
     also = "-and-tools" * tools + "-and-volume" * volume

@@ -64,6 +64,9 @@ class Command(BaseCommand):
         if evaluated.verdict.score is None:
             finding = evaluated.verdict.finding
             told = f"{finding.code}: {finding.message} {finding.fix}".strip() if finding else "no score"
+            why = str(finding.detail.get("error", "")) if finding else ""
+            if why and why not in told:
+                told = f"{told} ({why})"
             raise CommandError(f"{told}\nWhat is finished is kept: go on with --out {evaluated.folder}")
 
     def _print(self, evaluated: Evaluated) -> None:

@@ -78,6 +78,8 @@ class VllmEngine:
         on_cpu = self._spec.device == "cpu"
         if on_cpu:
             os.environ.setdefault("VLLM_CPU_KVCACHE_SPACE", CPU_CACHE_GIB)
+            # Eager for all of it: some of vLLM's own helpers would still ask for a C++ compiler, and for its time.
+            os.environ.setdefault("TORCHDYNAMO_DISABLE", "1")
         else:
             self._parallel = self._choose_parallel()
         if self._parallel == 1:
