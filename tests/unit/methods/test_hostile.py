@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.waiting import LONG_S
 from traces.methods import Method, label_submission
 from traces.methods.sources import MAX_FILE_BYTES
 
@@ -73,7 +74,9 @@ SCRIPTS = {
 def test_a_hostile_shell_script_ends(name: str) -> None:
     start = time.process_time()
     report = label_submission(
-        {"a.sh": SCRIPTS[name].encode(), "sft.py": SFT.encode()}, commands=["bash a.sh; python sft.py"]
+        {"a.sh": SCRIPTS[name].encode(), "sft.py": SFT.encode()},
+        commands=["bash a.sh; python sft.py"],
+        time_limit_s=LONG_S,
     )
     assert time.process_time() - start < LIMIT_S + SLACK_S
     assert report.methods == (Method.SFT,)
