@@ -15,6 +15,7 @@ import os
 import re
 import signal
 import socket
+import struct
 import sys
 import threading
 from collections.abc import Mapping, Sequence
@@ -27,11 +28,15 @@ KEPT_MOST = 1 << 21
 """Of a request that may have to be sent again."""
 SAFE = re.compile(rb"(?:GET|HEAD) ")
 SUBMIT = re.compile(rb"\APOST [^ ?\r\n]*/submit/*(?:\?[^ \r\n]*)? HTTP/1\.1\r\n")
+CHUNKED = re.compile(rb"\AHTTP/1\.1 2[^\r]*\r\n(?:[^\r]+\r\n)*?transfer-encoding: chunked\r\n", re.IGNORECASE)
+LAST_CHUNK = b"0\r\n\r\n"
 MARK = b"X-Agent2-Attempt"
 """A header that tells the gateway that two requests are one: it makes the submission's idempotency key of it."""
 REPEATS_MOST = 1000
 """How often one connection is joined anew."""
 LINGER_S = 5.0
+RESET_AFTER_S = 1.0
+"""For the client to read what came: libuv takes a reset that it sees together with the last bytes for a mere end."""
 PAUSE_S = 0.25
 PATIENCE_S = 300.0
 SECCOMP, FILTER, NO_NEW_PRIVILEGES = 22, 2, 38
@@ -45,6 +50,9 @@ class Joint:
     When the far side goes before it has answered, as a gateway does with its worker, a request that may be repeated is
     sent again to whoever serves the socket next: a submission can wait for hours, and whoever waits is told nothing.
 
+    When it goes in the middle of a streamed answer, the near connection is reset: UNIX sockets know no reset, and some
+    clients ask again after one, but not after a mere end.
+
     Bare sockets rather than streams: a stream whose writing fails forgets what there was to read.
     """
 
@@ -57,6 +65,8 @@ class Joint:
         """Whether the next bytes are the first ones since an answer."""
         self.left = False
         """Whether the near side has nothing more to say."""
+        self.chunked, self.last = False, b""
+        """Whether the latest answer comes in chunks, and its last bytes."""
         self.sending = asyncio.Lock()
 
     async def join(self) -> None:
@@ -74,6 +84,10 @@ class Joint:
                 await asyncio.sleep(PAUSE_S)
                 if not await self._reach():
                     break
+            if self.chunked and self.last != LAST_CHUNK:
+                await asyncio.sleep(RESET_AFTER_S)
+                self.near.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                return
             with contextlib.suppress(OSError):
                 self.near.shutdown(socket.SHUT_WR)
             await asyncio.wait([up], timeout=LINGER_S)
@@ -145,7 +159,10 @@ class Joint:
         with contextlib.suppress(OSError):
             while data := await loop.sock_recv(self.far, CHUNK):
                 self.asked.clear()
+                if not self.fresh:
+                    self.chunked, self.last = CHUNKED.match(data) is not None, b""
                 self.fresh = True
+                self.last = (self.last + data[-len(LAST_CHUNK) :])[-len(LAST_CHUNK) :]
                 if readable:
                     try:
                         await loop.sock_sendall(self.near, data)

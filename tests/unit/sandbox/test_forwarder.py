@@ -6,6 +6,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,8 @@ import pytest
 from benchmark.sandbox.forwarder import connectable, filled_in
 from benchmark.sandbox.inside import FORWARDER_SOURCE
 from benchmark.sandbox.process import KEEPER
+
+STREAMED = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
 
 
 def forward(*args: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -137,6 +140,43 @@ class TestConnections:
         assert len(got) == times
         assert len(set(got)) == 1
         assert (b"\r\nX-Agent2-Attempt: " in got[0]) == request_line.startswith(b"POST /g")
+
+    @pytest.mark.parametrize(
+        ("pieces", "told"),
+        [
+            ([STREAMED, b"5\r\nhello\r\n"], "hello, reset"),
+            ([STREAMED[:-2], b"\r\n5\r\nhello"], "hello, reset"),
+            ([STREAMED, b"5\r\nhello\r\n0\r", b"\n\r\n"], "hello, ended"),
+            ([b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello"], "hello, ended"),
+        ],
+    )
+    def test_are_reset_when_a_streamed_answer_breaks_off(self, tmp_path: Path, pieces: list[bytes], told: str) -> None:
+        listener = socket.socket(socket.AF_UNIX)
+        listener.bind(str(tmp_path / "s"))
+        listener.listen()
+
+        def serve() -> None:
+            far, _ = listener.accept()
+            with far:
+                far.recv(65536)
+                for piece in pieces:
+                    far.sendall(piece)
+                    time.sleep(0.1)
+
+        threading.Thread(target=serve, daemon=True).start()
+        script = (
+            "import os, socket; near = socket.create_connection(('127.0.0.1', int(os.environ['URL'].split(':')[2])));"
+            "near.sendall(b'POST /x HTTP/1.1\\r\\n\\r\\n'); got, how = b'', 'ended'\n"
+            "try:\n"
+            "    while piece := near.recv(65536):\n"
+            "        got += piece\n"
+            "except ConnectionResetError:\n"
+            "    how = 'reset'\n"
+            "print('hello' if b'hello' in got else got, how, sep=', ')"
+        )
+        args = ["--socket", str(tmp_path / "s"), "--port", "0", "--", sys.executable, "-c", script]
+        done = forward(*args, URL="{gateway}")
+        assert done.stdout.strip() == told, done.stderr
 
     def test_nothing_is_asked_again_for_a_client_that_left(self, tmp_path: Path) -> None:
         listener = socket.socket(socket.AF_UNIX)
