@@ -4,6 +4,8 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from benchmark.gateway.ledger import Kind
+from benchmark.gateway.trouble import kind_in_answer
 from benchmark.gateway.usage import Reader, Usage
 
 MOST_KEPT = 64 << 20
@@ -17,7 +19,8 @@ class AnswerReader:
         self.streamed = content_type.startswith("text/event-stream")
         self.usage: Usage | None = None
         self.error = ""
-        """The text of an error that came inside the stream."""
+        """The text of an error that came inside the stream, which is trouble of that `kind`."""
+        self.kind: Kind = "error"
         self._read = read
         self._kept = bytearray()
 
@@ -50,8 +53,10 @@ class AnswerReader:
     def _take(self, message: Mapping[str, Any]) -> None:
         self.usage = self._read(message, self.usage)
         error = message.get("error") or (message.get("response") or {}).get("error")
+        if not error and self.streamed and message.get("type") == "error":
+            error = {name: message.get(name) for name in ("code", "message")}
         if error and (self.streamed or isinstance(error, Mapping)):
-            self.error = error_text(error)
+            self.error, self.kind = error_text(error), kind_in_answer(error)
 
 
 def error_text(error: Any) -> str:

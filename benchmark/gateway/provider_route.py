@@ -21,7 +21,6 @@ from benchmark.gateway.passing import Passing
 from benchmark.gateway.providers import Endpoint, Provider, endpoint_of
 from benchmark.gateway.refusing import refusal_read, refuse, refuse_as_provider
 from benchmark.gateway.tls import trusted
-from benchmark.gateway.trouble import kind_of
 from benchmark.gateway.usage import Usage
 
 PREFIX = "/provider/"
@@ -140,13 +139,12 @@ class ProviderRoute:
             self._settle(exchange, asked, entry | {"ms": _ms(began), "bytes_out": exchange.sent_bytes})
 
     def _settle(self, exchange: Exchange, asked: Asked, entry: dict[str, Any]) -> None:
-        """Into the accounts. An answer that told no usage before its end counts as cut."""
+        """Into the accounts."""
         usage, error = exchange.reader.close(), exchange.reader.error
         cost = None
         if asked.endpoint.read is not None:
             if error:
-                kind = kind_of(500, error)
-                self.ledger.failed(kind, error, model=asked.model, usage=usage)
+                self.ledger.failed(exchange.reader.kind, error, model=asked.model, usage=usage)
             elif exchange.broken:
                 self.ledger.failed("cut", exchange.broken, model=asked.model, usage=usage)
             else:

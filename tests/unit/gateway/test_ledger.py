@@ -120,6 +120,8 @@ def test_odd_prices_are_refused_by_name(tmp_path: Path, text: str) -> None:
         (400, "prompt is too long: 210000 tokens > 200000 maximum", "context"),
         (400, "This model's maximum context length is 128000 tokens", "context"),
         (400, "The input token count (1200000) exceeds the maximum number of tokens allowed", "context"),
+        (400, "input length and `max_tokens` exceed context limit: 199000 + 21333 > 200000", "context"),
+        (400, "The prompt (length 5000) is longer than the maximum model length of 4096", "context"),
         (400, "messages: field required", "refused"),
         (404, "no such model", "refused"),
         (500, "oops", "error"),

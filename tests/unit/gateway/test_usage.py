@@ -105,3 +105,30 @@ def test_an_error_inside_a_stream_is_found() -> None:
         "response": {"error": {"code": "server_error", "message": "no"}, "usage": None},
     }
     assert read(usage.responses, sse(failed), "text/event-stream", 11).error == "server_error: no"
+
+
+OVERLOADED = {"type": "overloaded_error", "message": "Overloaded"}
+LONG = {"code": "context_length_exceeded", "message": "Your input exceeds the context window of this model."}
+LIMITED = {"code": "rate_limit_exceeded", "message": "Rate limit reached: too many tokens per min."}
+EXPIRED = {"code": 401, "status": "UNAUTHENTICATED", "message": "API key expired"}
+
+
+@pytest.mark.parametrize(
+    ("reader", "event", "kind"),
+    [
+        (usage.anthropic, {"type": "error", "error": OVERLOADED}, "error"),
+        (usage.anthropic, {"type": "error", "error": {"type": "rate_limit_error", "message": "no"}}, "rate_limited"),
+        (usage.responses, {"type": "response.failed", "response": {"error": LONG}, "usage": None}, "context"),
+        (usage.responses, {"type": "response.failed", "response": {"error": LIMITED}, "usage": None}, "rate_limited"),
+        (usage.responses, {"type": "error", **LONG, "sequence_number": 1}, "context"),
+        (usage.responses, {"type": "error", "code": "server_error", "message": "401 permissions"}, "error"),
+        (usage.chat, {"error": {"type": "invalid_request_error", "message": "messages: required"}}, "refused"),
+        (usage.chat, {"error": "the engine is dead"}, "error"),
+        (usage.gemini, {"error": EXPIRED}, "auth"),
+        (usage.gemini, {"error": {"code": 503, "status": "UNAVAILABLE", "message": "overloaded"}}, "error"),
+    ],
+)
+def test_an_error_inside_a_stream_is_of_its_kind(reader: usage.Reader, event: dict[str, Any], kind: str) -> None:
+    found = read(reader, sse(event), "text/event-stream", 11)
+    assert found.error
+    assert found.kind == kind
