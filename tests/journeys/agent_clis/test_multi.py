@@ -20,8 +20,7 @@ def test_two_tasks_have_a_submission_each(clis: Clis, base: Path) -> None:
         Turn(SUBMIT.format(task="ARITHMETIC")),
         Turn(SUBMIT.format(task="SMITH_CAPITALS")),
     ]
-    clis.provider.script = Script(turns)
-    clis.provider.seen.clear()
+    clis.provider.play(Script(turns))
     told = clis.platform.manage(
         *("run", "--agent", "codex", "--driver", "gpt-5.5", "--mode", "multi", "--base-model", str(base)),
         *("--task", "arithmetic", "--task", "smith-capitals", "--budget", "600s", "--detach"),

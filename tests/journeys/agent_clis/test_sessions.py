@@ -89,8 +89,7 @@ def test_an_agent_with_another_of_its_providers(clis: Clis, base: Path, agent: s
 def _short_session(clis: Clis, base: Path, agent: str, driver: str) -> None:
     """It looks at a file and ends; what it printed holds what the file says."""
     clis.install(agent)
-    clis.provider.script = Script([Turn("cat description.md; expr 41 + 1000", "Look.")])
-    clis.provider.seen.clear()
+    clis.provider.play(Script([Turn("cat description.md; expr 41 + 1000", "Look.")]))
     slug = clis.platform.run(base, driver, agent=agent)
     run = clis.platform.ended(slug, 640)
     log = (clis.platform.data / "runs" / slug / "agent.log").read_text(errors="replace")
@@ -102,8 +101,7 @@ def _short_session(clis: Clis, base: Path, agent: str, driver: str) -> None:
 
 def _whole_run(clis: Clis, base: Path, agent: str, driver: str, dialect: str, provider: str) -> None:
     clis.install(agent)
-    clis.provider.script = whole_session(f"models/{base.name}", clis.platform.data / "runs")
-    clis.provider.seen.clear()
+    clis.provider.play(whole_session(f"models/{base.name}", clis.platform.data / "runs"))
     platform = clis.platform
     slug = platform.run(base, driver, budget=600, agent=agent)
     run = platform.ended(slug, 640)

@@ -37,7 +37,7 @@ class Turn:
 
 @dataclass(frozen=True)
 class Fault:
-    """`status` is answered to the first `times` requests for `turn` (0: to every one); 0 cuts the stream instead."""
+    """`status` is answered to the first `times` requests for `turn` (0: to every one); 0 breaks the answer off."""
 
     turn: int | None
     """None: side requests, which have no shell."""
@@ -45,6 +45,8 @@ class Fault:
     times: int = 1
     message: str = ""
     headers: Mapping[str, str] = field(default_factory=dict)
+    only_streams: bool = False
+    """What is asked for whole is answered."""
 
 
 @dataclass(frozen=True)

@@ -27,18 +27,24 @@ class ScriptedProvider(Serving):
     """Plays `script` on 127.0.0.1; `pace_s` is the pause between the events of a stream."""
 
     def __init__(self, script: Script, *, pace_s: float = 0.0) -> None:
-        self.script, self.pace_s = script, pace_s
-        self.seen: list[dict[str, Any]] = []
+        self.pace_s = pace_s
         self.broken_off = 0
         """Requests that ended before their body did."""
-        self._struck: Counter[int] = Counter()
         self._lock = threading.Lock()
+        self.play(script)
         outer = self
 
         class Handler(_Handler):
             provider = outer
 
         self._server = LocalServer(("127.0.0.1", 0), Handler)
+
+    def play(self, script: Script) -> None:
+        """Begin with another script: nobody has asked, and none of its faults has struck."""
+        with self._lock:
+            self.script = script
+            self.seen: list[dict[str, Any]] = []
+            self._struck: Counter[int] = Counter()
 
     @property
     def url(self) -> str:
@@ -48,11 +54,16 @@ class ScriptedProvider(Serving):
         """Requests that were answered in full with a turn or a side answer."""
         return [each for each in self.seen if each.get("answered")]
 
-    def fault(self, turn: int | None) -> Fault | None:
+    def struck(self) -> int:
+        """Requests that met a fault."""
+        return sum("fault" in each for each in self.seen)
+
+    def fault(self, turn: int | None, *, stream: bool) -> Fault | None:
         with self._lock:
-            for each in self.script.faults:
-                if each.turn == turn and (not each.times or self._struck[id(each)] < each.times):
-                    self._struck[id(each)] += 1
+            for number, each in enumerate(self.script.faults):
+                left = not each.times or self._struck[number] < each.times
+                if each.turn == turn and left and (stream or not each.only_streams):
+                    self._struck[number] += 1
                     return each
         return None
 
@@ -86,9 +97,10 @@ class _Handler(BaseHTTPRequestHandler):
         asked = api.asked(path, body)
         turn = turn_of(asked)
         entry = self._note(path=path, model=asked.model, turn=turn, stream=asked.stream)
-        fault = self.provider.fault(turn)
-        if fault and fault.status:
+        fault = self.provider.fault(turn, stream=asked.stream)
+        if fault:
             entry["fault"] = fault.status
+        if fault and fault.status:
             self._json(fault.status, api.error(fault.status, fault.message or "scripted"), dict(fault.headers))
             return
         told = answer_to(asked, self.provider.script)
@@ -96,7 +108,7 @@ class _Handler(BaseHTTPRequestHandler):
         if asked.stream:
             self._stream(api, list(api.events(asked, told)), broken=fault is not None, chat=type(api) is Chat)
         else:
-            self._json(200, api.whole(asked, told))
+            self._json(200, api.whole(asked, told), broken=fault is not None)
         entry["answered"] = fault is None
 
     def _note(self, **entry: Any) -> dict[str, Any]:
@@ -104,10 +116,14 @@ class _Handler(BaseHTTPRequestHandler):
         self.provider.seen.append(entry)
         return entry
 
-    def _json(self, status: int, body: dict[str, Any], headers: dict[str, str] | None = None) -> None:
+    def _json(
+        self, status: int, body: dict[str, Any], headers: dict[str, str] | None = None, *, broken: bool = False
+    ) -> None:
         data = json.dumps(body).encode()
         self._head(status, {"content-type": "application/json", "content-length": str(len(data)), **(headers or {})})
-        self.wfile.write(data)
+        self.wfile.write(data[: len(data) // 2] if broken else data)
+        if broken:
+            self._break_off()
 
     def _stream(self, api: Api, events: list[tuple[str, dict[str, Any]]], *, broken: bool, chat: bool) -> None:
         self._head(200, {"content-type": "text/event-stream", "transfer-encoding": "chunked"})
@@ -115,12 +131,15 @@ class _Handler(BaseHTTPRequestHandler):
             self._chunk((f"event: {name}\n" if name else "") + f"data: {json.dumps(data)}\n\n")
             time.sleep(self.provider.pace_s)
         if broken:
-            self.close_connection = True
-            self.connection.shutdown(socket.SHUT_RDWR)
+            self._break_off()
             return
         self._chunk("data: [DONE]\n\n" if chat else "")
         if chat:
             self._chunk("")
+
+    def _break_off(self) -> None:
+        self.close_connection = True
+        self.connection.shutdown(socket.SHUT_RDWR)
 
     def _chunk(self, text: str) -> None:
         self.wfile.write(b"%x\r\n%s\r\n" % (len(text.encode()), text.encode()))

@@ -168,6 +168,15 @@ def test_a_cut_stream_is_cut_for_the_client_too_and_counted_as_far_as_it_came(tm
         assert way.ledger.trouble() is None
 
 
+def test_a_whole_answer_that_breaks_off_is_no_answer(tmp_path: Path) -> None:
+    with ScriptedProvider(Script([], faults=[Fault(None, 0)])) as provider, Way(tmp_path, provider, "openai") as way:
+        with pytest.raises(httpx.RemoteProtocolError):
+            way.client.post("/chat/completions", json=CHAT)
+        trouble = way.ledger.trouble()
+    assert trouble is not None
+    assert trouble.kind == "cut"
+
+
 def test_retry_after_is_passed_on(tmp_path: Path) -> None:
     fault = Fault(None, 429, headers={"retry-after": "3", "set-cookie": "x", "openai-organization": "org"})
     with ScriptedProvider(Script([], faults=[fault])) as provider, Way(tmp_path, provider, "openai") as way:
