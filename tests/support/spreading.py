@@ -8,6 +8,7 @@ LONGEST = (
     "tests/journeys/runner/test_vllm.py",
     "tests/journeys/test_main_job.py",
     "tests/journeys/test_kill_loop.py",
+    "tests/unit/tasks/alfworld/test_real_games.py",
     "tests/browser/test_every_page.py",
 )
 """Begun in this order, so that no process is left alone with one of them at the end."""
