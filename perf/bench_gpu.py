@@ -1,11 +1,12 @@
 """Grading on a GPU: complete tasks on one vLLM engine, many episodes at once against one at a time, twice the same.
 
     python -m perf.bench_gpu --data FOLDER --checkpoint FOLDER --out RESULTS.JSONL [--tasks alfworld ...]
-    python -m perf.bench_gpu --data FOLDER --checkpoint FOLDER --out RESULTS.JSONL --in-turn --small FOLDER
+    python -m perf.bench_gpu --data FOLDER --checkpoint FOLDER --out RESULTS.JSONL --in-turn [--small FOLDER]
 
 The second form makes the measurements of perf/rollouts/in_turn.py one after the other, each with an engine of its own,
-within --seconds: webshop's ratio and complete gsm8k; alfworld twice without and with vLLM's batch-invariant mode, and
-what the mode costs; a small real checkpoint (--small) through `python -m grading.runner`. The first form:
+within --seconds: complete gsm8k through `python -m grading.runner`; webshop's ratio and gsm8k beside the engine alone;
+alfworld twice without and with vLLM's batch-invariant mode, and what the mode costs. With --small it grades a small
+real checkpoint on complete gsm8k, webshop and alfworld instead. The first form:
 
 FOLDER of --data holds a folder of source files for each task. The engine starts once; its prefix cache is emptied
 between measurements. What is measured, and written as one JSON line each:
@@ -66,7 +67,7 @@ class Options:
     episodes: int
     alone: int
     steps: int
-    tokens: int
+    tokens: list[int]
     problems: int
     problem_tokens: int
     at_a_time: int
@@ -90,7 +91,7 @@ def options() -> Options:
     parser.add_argument("--alone", type=int, default=8, help="episodes played one at a time too; 0 for none")
     parser.add_argument("--steps", type=int, default=50, help="of an episode of alfworld at most")
     parser.add_argument("--shop-steps", type=int, default=12, help="of a visit to webshop at most")
-    parser.add_argument("--tokens", type=int, default=16, help="of an action at most")
+    parser.add_argument("--tokens", type=int, nargs="+", default=[16], help="of an action at most; each is measured")
     parser.add_argument("--problems", type=int, default=1319, help="of gsm8k")
     parser.add_argument("--problem-tokens", type=int, default=512)
     parser.add_argument("--at-a-time", type=int, default=134)
@@ -98,7 +99,7 @@ def options() -> Options:
     parser.add_argument("--repeated", nargs="+", choices=[*INTERACTIVE, "gsm8k"], default=["alfworld", "gsm8k"])
     parser.add_argument("--batch-invariant", action="store_true")
     parser.add_argument("--in-turn", action="store_true")
-    parser.add_argument("--small", type=Path, help="a small real checkpoint, for --in-turn")
+    parser.add_argument("--small", type=Path, help="a small real checkpoint to grade, for --in-turn")
     parser.add_argument("--seconds", type=float, default=570, help="for --in-turn")
     return Options(**vars(parser.parse_args()))
 
@@ -115,6 +116,11 @@ class Bench:
         chosen = self._chosen
         lay_out(task, chosen.data, self._folder / task, chosen.episodes)
         problems = task == "gsm8k"
+        for tokens in [chosen.problem_tokens] if problems else chosen.tokens:
+            self._task(task, tokens, problems=problems)
+
+    def _task(self, task: str, tokens: int, *, problems: bool) -> None:
+        chosen = self._chosen
         asked = Asked(
             task=task,
             way="together",
@@ -124,7 +130,7 @@ class Bench:
             items=chosen.problems if problems else chosen.episodes,
             at_a_time=max(chosen.at_a_time, GPU_EPISODES) if problems else chosen.at_a_time,
             steps=chosen.shop_steps if task == "webshop" else chosen.steps,
-            tokens=chosen.problem_tokens if problems else chosen.tokens,
+            tokens=tokens,
             own_words=problems,
             device=chosen.device,
             dtype=chosen.dtype,
@@ -136,6 +142,7 @@ class Bench:
     def _measure(self, asked: Asked, evaluator: Evaluator, items: list[Item]) -> None:
         engine, encoder = self._ready(asked, evaluator, items[0])
         base: dict[str, Any] | None = None
+        most = {"most_tokens": asked.tokens}
         if asked.own_words:
             self._empty(engine)
             began = time.monotonic()
@@ -147,13 +154,13 @@ class Bench:
             first = first or records
             same = {"same_outputs": equal_share(first, records)} if repeat else {}
             told = together if base is None else {**together, "of_engine": rate(together) / rate(base)}
-            self._tell(asked.task, f"together {repeat + 1}", {**told, **same})
+            self._tell(asked.task, f"together {repeat + 1}", {**told, **same, **most})
         if not asked.own_words and self._chosen.alone:
             few = every_nth(items, self._chosen.alone)
             alone, records = self._play(replace(asked, at_a_time=1), evaluator, few, engine, encoder)
             ratio = (together["prompts"] / together["seconds"]) / (alone["prompts"] / alone["seconds"])
             same = {"same_outputs": equal_share(first, records)}
-            self._tell(asked.task, "alone", {**alone, "together_is_faster": ratio, **same})
+            self._tell(asked.task, "alone", {**alone, "together_is_faster": ratio, **same, **most})
 
     def _ready(self, asked: Asked, evaluator: Evaluator, item: Item) -> Started:
         if self._engine is None:

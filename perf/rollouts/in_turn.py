@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from benchmark.tasks.alfworld import evaluator as alfworld
 from benchmark.tasks.gsm8k import evaluator as gsm8k
 from benchmark.tasks.webshop import evaluator as webshop
 from grading.contract import RunnerSpec
@@ -19,21 +20,27 @@ from perf.rollouts.tasks import lay_out
 ALFWORLD = ["--steps", "15", "--repeats", "2", "--repeated", "alfworld", "gsm8k"]
 """The same games both ways, so that what batch invariance costs and brings can be compared."""
 PLANS = {
-    "webshop and complete gsm8k": ["--tasks", "webshop", "gsm8k", "--alone", "4", "--repeats", "1"],
+    "webshop and complete gsm8k": [
+        *("--tasks", "webshop", "gsm8k", "--tokens", "16", "64", "100", "--alone", "4", "--repeats", "1"),
+    ],
     "alfworld and gsm8k, batch-invariant": [
         *("--tasks", "alfworld", "gsm8k", "--alone", "0", "--problems", "256", "--batch-invariant"),
         *ALFWORLD,
     ],
     "alfworld and gsm8k, as it comes": ["--tasks", "alfworld", "gsm8k", "--alone", "0", "--problems", "256", *ALFWORLD],
 }
-SMALL = {"gsm8k": (gsm8k.Gsm8k.protocol, None), "webshop": (webshop.WebShop.protocol, 16)}
-"""Protocol, and how many of the task's items."""
+SMALL = {
+    "gsm8k": (gsm8k, gsm8k.Gsm8k.protocol),
+    "webshop": (webshop, webshop.WebShop.protocol),
+    "alfworld": (alfworld, alfworld.Alfworld.protocol),
+}
+"""Tasks that `grading.runner` grades complete: where they are, and their protocol."""
 LEAST_S = 20.0
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where everything lies and runs. `small` is a small real checkpoint, None for none."""
+    """Where everything lies and runs. `small` is a small real checkpoint that is graded in place of everything else."""
 
     data: Path
     checkpoint: Path
@@ -62,22 +69,19 @@ def in_turn(place: Place, *, seconds: float) -> None:
 
 
 def commands(place: Place, folder: Path) -> Iterator[tuple[str, list[str]]]:
-    """What is measured, and the command that does; the small checkpoint comes second, since it takes the least time."""
-    bench = [sys.executable, "-m", "perf.bench_gpu", *place.options]
-    plans = [(what, [*bench, *more]) for what, more in PLANS.items()]
-    yield plans[0]
-    for task in SMALL if place.small is not None else ():
-        spec = spec_of(task, place, folder / task)
-        yield f"the small checkpoint on {task}", [sys.executable, "-m", "grading.runner", *spec]
-    yield from plans[1:]
+    """What is measured, and the command that does."""
+    for task in SMALL if place.small is not None else ("gsm8k",):
+        spec = spec_of(task, place, place.small or place.checkpoint, folder / task)
+        yield f"{task} graded", [sys.executable, "-m", "grading.runner", *spec]
+    for what, more in PLANS.items() if place.small is None else ():
+        yield what, [sys.executable, "-m", "perf.bench_gpu", *place.options, *more]
 
 
-def spec_of(task: str, place: Place, folder: Path) -> list[str]:
+def spec_of(task: str, place: Place, checkpoint: Path, folder: Path) -> list[str]:
     """The grading runner's arguments, laid out in `folder`."""
     lay_out(task, place.data, folder / "held_out", 0)
-    protocol, limit = SMALL[task]
-    module = gsm8k if task == "gsm8k" else webshop
-    model = str(place.small.absolute()) if place.small else ""
+    module, protocol = SMALL[task]
+    model = str(checkpoint.absolute())
     spec = RunnerSpec(
         protocol=protocol,
         task_dir=str(Path(str(module.__file__)).parent),
@@ -88,7 +92,6 @@ def spec_of(task: str, place: Place, folder: Path) -> list[str]:
         device=place.device,
         dtype=place.dtype,
         batch_size=256,
-        limit=limit,
     )
     (folder / "spec.json").write_text(json.dumps(asdict(spec)), encoding="utf-8")
     return [str(folder / "spec.json"), str(folder / "out")]
