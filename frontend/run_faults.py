@@ -27,7 +27,7 @@ ADVICE = {
     "provider_error": "The driver's provider failed until the agent gave up or the platform's patience ended "
     "(AGENT2_PROVIDER_PATIENCE_S). Start the run again when it answers.",
     "provider_cut": "The driver's provider broke off its answer, and the agent did not try again. Starting the run "
-    "again is safe.",
+    "again is safe; with resumes the agent is started again within its run.",
     "provider_unreachable": "The worker could not reach the driver's provider. Check its network and the provider's "
     "address, then start the run again.",
     "tokens_used_up": "The run's budget of tokens was used up before its time. What was submitted is graded.",

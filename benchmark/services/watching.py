@@ -21,6 +21,8 @@ GRACE_S = 60.0
 AUTH_PATIENCE_S = 120.0
 """A key that was refused is not mended by asking again."""
 TERMINATED, TOGETHER_S = 128 + 15, 1.0
+RESUMABLE = ("", "agent_failed", "provider_cut")
+"""Codes of ends after which another start may help. Some agents end with the first answer that breaks off."""
 RESUME_LEFT_S = 60.0
 """Not worth starting an agent for less."""
 
@@ -113,7 +115,7 @@ def resume_wanted(run: Run, watch: Watch, ended: SessionEnd) -> bool:
     """Whether the run's policy starts an agent again that has ended by itself with budget left."""
     return (
         run.resumed < run.resumes
-        and ended.end.code in ("", "agent_failed")
+        and ended.end.code in RESUMABLE
         and watch.left_s() > RESUME_LEFT_S
         and not watch.hold.must_end
     )
