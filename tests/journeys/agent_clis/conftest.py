@@ -6,7 +6,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
@@ -23,16 +23,20 @@ PRICES = "gpt-5.5: {input: 2, output: 16, cached: 0.2}\n"
 
 @dataclass
 class Clis:
-    """`install` brings an agent's program here, or skips the test with the reason."""
+    """`install` brings an agent's program here, once, or skips the test with the reason."""
 
     platform: Platform
     provider: ScriptedProvider
+    installed: set[str] = field(default_factory=set)
 
     def install(self, agent: str) -> None:
+        if agent in self.installed:
+            return
         try:
             self.platform.manage("agent_install", agent)
         except AssertionError as error:
             pytest.skip(f"{agent} cannot be installed here: {str(error).strip()[-300:]}")
+        self.installed.add(agent)
 
 
 @contextmanager

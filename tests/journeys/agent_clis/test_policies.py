@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.journeys.agent_clis.conftest import Clis
-from tests.support.scripted_provider import Script, Turn
+from tests.support.scripted_provider import Fault, Script, Turn
 
 pytestmark = [pytest.mark.bubblewrap, pytest.mark.slow, pytest.mark.timeout(900)]
 LOOK = Turn("ls", "Look.")
@@ -27,13 +27,15 @@ def test_a_used_up_budget_of_tokens_ends_the_run_as_such(clis: Clis, base: Path)
 
 
 def test_an_agent_is_resumed_as_often_as_its_run_allows(clis: Clis, base: Path) -> None:
-    clis.provider.play(Script([LOOK]))
+    """First after an answer that broke off, with which Claude Code ends."""
+    clis.provider.play(Script([LOOK], faults=[Fault(1, 0, 1, share=0.7)]))
     slug = started(clis, base, "--resumes", "2")
     assert clis.platform.ended(slug, 600)["state"] == "finished"
     steps = [each["data"] for each in clis.platform.get(slug, "events/") if each["kind"] == "run.step"]
     assert [each["resumed"] for each in steps if "resumed" in each] == [1, 2]
     log = (clis.platform.data / "runs" / slug / "agent.log").read_text()
     assert log.count('"subtype":"init"') == 3
+    assert log.count("Connection closed mid-response") >= 1
 
 
 def test_an_agent_without_its_key_does_not_start(clis: Clis, base: Path) -> None:

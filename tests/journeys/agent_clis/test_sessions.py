@@ -3,7 +3,6 @@
 import json
 import os
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -25,28 +24,12 @@ ALWAYS_WHOLE = ("codex",)
 """In Docker; the others only where they are asked for."""
 SLOW = ("openhands", "opencode")
 """It takes more than a quarter of a minute for a short session too."""
-RECORD = """
-import json
-from traces.models import *
-from benchmark.models import Run
-run = Run.objects.get(slug="{slug}")
-recording = Recording.objects.select_related("trace").get(run=run)
-print("RECORD" + json.dumps({{
-    "ingested": recording.ingested_at is not None,
-    "dialect": recording.trace.dialect if recording.trace else "",
-    "trace_tokens": [recording.trace.tokens_input, recording.trace.tokens_cached, recording.trace.tokens_output]
-    if recording.trace else [],
-    "events": list(Event.objects.filter(trace=recording.trace).values_list("kind", flat=True)),
-    "labels": [[x.number, x.methods] for x in MethodLabel.objects.filter(run=run).order_by("id")],
-    "versions": run.versions, "tokens": run.tokens, "cost": run.cost_usd,
-}}))
-"""
-
-
-def record(platform: Platform, slug: str) -> dict[str, Any]:
-    told = platform.manage("shell", "-v0", "-c", RECORD.format(slug=slug))
-    found: dict[str, Any] = json.loads(told.split("RECORD", 1)[1])
-    return found
+RUN = "SELECT tokens, cost_usd, versions FROM benchmark_run WHERE slug = %s"
+TRACE = """SELECT t.id, t.dialect FROM traces_recording x JOIN benchmark_run r ON r.id = x.run_id
+JOIN traces_trace t ON t.id = x.trace_id WHERE x.ingested_at IS NOT NULL AND r.slug = %s"""
+LABELS = """SELECT x.number, x.methods FROM traces_methodlabel x JOIN benchmark_run r ON r.id = x.run_id
+WHERE r.slug = %s ORDER BY x.id"""
+CALLS = "SELECT COUNT(*) FROM traces_event WHERE kind = 'tool_call' AND trace_id = %s"
 
 
 @pytest.mark.parametrize(("agent", "driver", "dialect", "provider"), AGENTS, ids=[each[0] for each in AGENTS])
@@ -96,7 +79,7 @@ def _short_session(clis: Clis, base: Path, agent: str, driver: str) -> None:
     assert (run["state"], run["fault_code"]) == ("finished", ""), log[-3000:]
     assert "1041" in log, log[-3000:]
     assert len(clis.provider.generated()) >= 2
-    assert record(clis.platform, slug)["tokens"] == len(clis.provider.generated()) * 110
+    assert clis.platform.query(RUN, slug)[0][0] == len(clis.provider.generated()) * 110
 
 
 def _whole_run(clis: Clis, base: Path, agent: str, driver: str, dialect: str, provider: str) -> None:
@@ -119,32 +102,32 @@ def _counted(clis: Clis, slug: str, provider: str) -> None:
     """The gateway's count is what the provider told, request by request, and the key was the platform's."""
     generated = clis.provider.generated()
     read, _, said = clis.provider.script.tokens
-    told = record(clis.platform, slug)
-    assert told["tokens"] == len(generated) * (read + said)
-    assert told["cost"] is not None
-    assert told["cost"] > 0
+    tokens, cost, versions = clis.platform.query(RUN, slug)[0]
+    assert tokens == len(generated) * (read + said)
+    assert cost is not None
+    assert cost > 0
+    assert json.loads(versions)["agent"]
     sent = {value for each in clis.provider.seen for value in each["credentials"].values()}
     assert sent in ({KEYS[provider]}, {f"Bearer {KEYS[provider]}"})
     events = [each["data"] for each in clis.platform.get(slug, "events/") if each["kind"] == "tokens"]
-    assert events[-1]["total"] == told["tokens"]
+    assert events[-1]["total"] == tokens
     assert events[-1]["requests"] == len(generated)
     submissions = clis.platform.get(slug, "submissions/")["results"]
-    assert 0 < submissions[0]["tokens"] < submissions[1]["tokens"] <= told["tokens"]
+    assert 0 < submissions[0]["tokens"] < submissions[1]["tokens"] <= tokens
 
 
 def _recorded(platform: Platform, slug: str, dialect: str, calls: int) -> None:
-    def done() -> bool:
-        now = record(platform, slug)
-        return now["ingested"] and len({number for number, _ in now["labels"]}) == 2
+    """Its trace has all calls, and its two submissions their methods and the switch between them."""
 
-    platform.until(done, 180, "the run is recorded and judged")
-    told = record(platform, slug)
-    assert told["dialect"] == dialect
-    assert told["events"].count("tool_call") == calls
-    assert told["versions"]["agent"]
-    last = dict(told["labels"])
-    assert last[1] == ["SFT"]
-    assert "GRPO" in last[2]
+    def labels() -> dict[int, list[str]]:
+        return {number: json.loads(methods) for number, methods in platform.query(LABELS, slug)}
+
+    platform.until(lambda: bool(platform.query(TRACE, slug)) and len(labels()) == 2, 180, "it is recorded and judged")
+    [(trace, found)] = platform.query(TRACE, slug)
+    assert found == dialect
+    assert platform.query(CALLS, str(trace)) == [(calls,)]
+    assert labels()[1] == ["SFT"]
+    assert "GRPO" in labels()[2]
     switches = platform.get(slug, "metrics/")["switches"]
     assert [(each["submission"], each["before"], each["after"]) for each in switches] == [(2, "SFT", "GRPO")]
 

@@ -22,13 +22,14 @@ TROUBLES: Mapping[str, Trouble] = {
     "500 twice": Trouble(Fault(1, 500, 2)),
     "one answer cut": Trouble(Fault(1, 0, 1)),
     "answers cut for ever": Trouble(Fault(1, 0, 0), "provider_cut"),
-    "streams cut for ever": Trouble(Fault(1, 0, 0, only_streams=True), "provider_cut"),
+    "streams that end at once": Trouble(Fault(1, 0, 0, only_streams=True, share=0), "provider_cut"),
     "500 for ever": Trouble(Fault(1, 500, 0), "provider_error"),
     "an expired key": Trouble(Fault(0, 401, 0, "key expired"), "provider_auth"),
     "too long a context": Trouble(Fault(1, 400, 0, TOO_LONG), "provider_context"),
 }
 ENDS_OTHERWISE: Mapping[tuple[str, str], str] = {
-    ("claude-code", "streams cut for ever"): "",  # After the first it asks for a whole answer.
+    ("claude-code", "streams that end at once"): "",  # It asks for a whole answer then.
+    ("claude-code", "one answer cut"): "provider_cut",  # It keeps what it was told and ends.
 }
 ALWAYS = {
     ("claude-code", "429 twice"),

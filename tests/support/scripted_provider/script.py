@@ -47,6 +47,8 @@ class Fault:
     headers: Mapping[str, str] = field(default_factory=dict)
     only_streams: bool = False
     """What is asked for whole is answered."""
+    share: float = 0.5
+    """Of a stream's events, those that come before it breaks off."""
 
 
 @dataclass(frozen=True)

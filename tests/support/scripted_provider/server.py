@@ -106,7 +106,7 @@ class _Handler(BaseHTTPRequestHandler):
         told = answer_to(asked, self.provider.script)
         entry["called"] = bool(told.tool)
         if asked.stream:
-            self._stream(api, list(api.events(asked, told)), broken=fault is not None, chat=type(api) is Chat)
+            self._stream(api, list(api.events(asked, told)), fault, chat=type(api) is Chat)
         else:
             self._json(200, api.whole(asked, told), broken=fault is not None)
         entry["answered"] = fault is None
@@ -125,12 +125,12 @@ class _Handler(BaseHTTPRequestHandler):
         if broken:
             self._break_off()
 
-    def _stream(self, api: Api, events: list[tuple[str, dict[str, Any]]], *, broken: bool, chat: bool) -> None:
+    def _stream(self, api: Api, events: list[tuple[str, dict[str, Any]]], fault: Fault | None, *, chat: bool) -> None:
         self._head(200, {"content-type": "text/event-stream", "transfer-encoding": "chunked"})
-        for name, data in events[: len(events) // 2] if broken else events:
+        for name, data in events[: int(len(events) * fault.share)] if fault else events:
             self._chunk((f"event: {name}\n" if name else "") + f"data: {json.dumps(data)}\n\n")
             time.sleep(self.provider.pace_s)
-        if broken:
+        if fault:
             self._break_off()
             return
         self._chunk("data: [DONE]\n\n" if chat else "")
