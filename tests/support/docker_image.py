@@ -2,10 +2,13 @@
 
 import subprocess
 import sys
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+
+from benchmark.services.locking import held_alone
 
 BASE = "python:3.11-slim-bookworm"
 IMAGE = "agent2-test-host-python:latest"
@@ -25,12 +28,15 @@ def host_python_image(*, tools: bool = False, volume: bool = False, more: Sequen
         pytest.skip(f"no Docker engine with {BASE}: scripts/docker_engine.sh and docker_base_image.sh make both")
     folders = sorted({Path(sys.prefix), Path(sys.base_prefix), *more})
     opened = {str(parent) for folder in folders for parent in folder.parents if parent != Path("/")}
-    base = _tools_image() if tools else BASE
     also = "-and-tools" * tools + "-and-volume" * volume
     image = IMAGE.replace(":", f"{also}:")
-    lines = f"FROM {base}\nRUN mkdir -p {' '.join(sorted(opened))} && chmod a+rx {' '.join(sorted(opened))}\n"
-    lines += "VOLUME /var/opt/unused\n" * volume
-    subprocess.run(["docker", "build", "-q", "-t", image, "-"], input=lines.encode(), check=True, capture_output=True)
+    # One after the other: what one process has built is there for the next.
+    with held_alone(Path(tempfile.gettempdir()) / "agent2-test-images.lock"):
+        base = _tools_image() if tools else BASE
+        lines = f"FROM {base}\nRUN mkdir -p {' '.join(sorted(opened))} && chmod a+rx {' '.join(sorted(opened))}\n"
+        lines += "VOLUME /var/opt/unused\n" * volume
+        build = ["docker", "build", "-q", "-t", image, "-"]
+        subprocess.run(build, input=lines.encode(), check=True, capture_output=True)
     return {
         "AGENT2_SANDBOX": "docker",
         "AGENT2_SANDBOX_IMAGE": image,
