@@ -62,7 +62,9 @@ def main() -> int:
     print(f"{settings['AGENT2_PLACE']} has joined; its settings: {path}")  # noqa: T201
     if given.start:
         command = [sys.executable, "manage.py", "worker", "--queues", settings["AGENT2_QUEUES"]]
-        os.execve(sys.executable, command, {**settings, **os.environ})  # noqa: S606 - fixed arguments
+        # What is set here counts before what the server told, but the folder is the one that was joined with.
+        own = {**settings, **os.environ, "AGENT2_DATA_DIR": settings["AGENT2_DATA_DIR"]}
+        os.execve(sys.executable, command, own)  # noqa: S606 - fixed arguments
     return 0
 
 
