@@ -22,6 +22,8 @@ PROGRAM = Path(__file__).with_name("hostile_files.py")
 INSIDE = PurePosixPath("/workspace")
 SECRET = "of the host"
 MIB = 1 << 20
+SEGMENT = 0x5EED_A2
+"""Key of a shared memory segment that nobody else has."""
 Take = Callable[[str], IntakeReport]
 pytestmark = pytest.mark.parametrize("sandbox", ISOLATING, indirect=True)
 
@@ -113,19 +115,16 @@ def test_so_many_files_that_the_disk_has_no_room_for_others(bench: Bench, work: 
     ended, output = bench.run(
         f'exec python3 -c "{script}"', mounts=mounts, workdir=INSIDE, limits=Limits(disk_bytes=32 * MIB)
     )
-    assert (ended.exceeded, output) == ("disk", "made\n")
+    assert ended.exceeded == "disk"
+    assert output in ("", "made\n")  # it may be ended before it has made all
 
 
 def test_memory_that_is_shared_by_name_goes_with_the_sandbox(bench: Bench) -> None:
-    def named() -> tuple[set[str], int]:
-        return set(os.listdir("/dev/shm")), len(Path("/proc/sysvipc/shm").read_text().splitlines())
-
-    before = named()
     script = (
         "import ctypes, os; open('/dev/shm/agent2-left', 'w').write('x'); "
-        "print(ctypes.CDLL(None).shmget(0x5eed, 4096, 0o1666) >= 0, os.listdir('/dev/shm'))"
+        f"print(ctypes.CDLL(None).shmget({SEGMENT}, 4096, 0o1666) >= 0, os.listdir('/dev/shm'))"
     )
     ended, output = bench.run(f'python3 -c "{script}"')
     assert (ended.code, output) == (0, "True ['agent2-left']\n")
     assert "agent2-left" not in os.listdir("/dev/shm")
-    assert named()[1] == before[1]
+    assert str(SEGMENT) not in [line.split()[0] for line in Path("/proc/sysvipc/shm").read_text().splitlines()]
