@@ -112,6 +112,17 @@ class Scene:
         groups = iglob(f"/sys/fs/cgroup/**/agent2/{self.prefix}*", recursive=True)
         return sorted({name for name in found if name.startswith(self.prefix)} | {Path(path).name for path in groups})
 
+    def remove_containers(self) -> None:
+        """Those that workers left for the next ones to adopt, of which there are none any more."""
+        if self.sandbox != "docker" or not self.prefix:
+            return
+        from docker import from_env
+
+        client = from_env()
+        for container in client.containers.list(all=True, filters={"name": f"^/?{self.prefix}"}, ignore_removed=True):
+            container.remove(force=True, v=True)
+        client.close()
+
     def volumes(self) -> frozenset[str]:
         """Names of the engine's volumes."""
         if self.sandbox != "docker":
@@ -204,3 +215,4 @@ def scene(folder: Path, sandbox: str, **more: str) -> Iterator[Scene]:
             yield at
         finally:
             platform.stop()
+            at.remove_containers()
