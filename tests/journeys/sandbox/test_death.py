@@ -53,7 +53,10 @@ def test_what_a_killed_supervisor_left_makes_room_for_the_next_of_that_name(benc
         assert supervisor.stdout is not None
         assert supervisor.stdout.readline() == "started\n"
         supervisor.send_signal(signal.SIGKILL)
-    assert bench.run("echo again", name=name) == (Exit(0), "again\n")
+    try:
+        assert bench.run("echo again", name=name) == (Exit(0), "again\n")
+    finally:
+        bench.sandbox.reap(name)
     until(lambda: holders(f"sleep {mark}") == [])
     assert name not in bench.sandbox.names()
 
