@@ -25,11 +25,12 @@ def remains(at: Scene, volumes: frozenset[str] = frozenset()) -> Iterator[str]:
 
 
 def _processes(at: Scene) -> Iterator[psutil.Process]:
-    """Those with this platform's settings that are none of its own, and children of those that nobody collects."""
+    """Those with this platform's settings that neither it nor a test has started, and children that nobody collects."""
     known = {process.pid for process in at.platform.processes().values()}
+    commands = {child.pid for child in psutil.Process().children()} - known
     for process in psutil.process_iter():
         with suppress(psutil.Error):
-            if process.pid in known or process.pid == os.getpid():
+            if process.pid in known | commands or process.pid == os.getpid():
                 continue
             dead = process.status() == psutil.STATUS_ZOMBIE and process.ppid() in known
             if dead or process.environ().get("AGENT2_DATA_DIR") == str(at.platform.data):
