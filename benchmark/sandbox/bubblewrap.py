@@ -106,12 +106,13 @@ class BubblewrapSandbox:
         return Cgroup(hostname(name), controllers) if controllers else None
 
     def adopt(self, spec: Spec) -> None:
-        """Nothing: see `names`."""
+        """Nothing: they end with the thread that started them."""
         return
 
     def names(self) -> Sequence[str]:
-        """None: they end with the thread that started them."""
-        return ()
+        """Those with a control group: processes end with the thread that started them, groups stay."""
+        parents = {controller.parent for controller in self._controllers().values()}
+        return sorted({path.name for parent in parents for path in parent.iterdir() if path.is_dir()})
 
     def reap(self, name: str) -> None:
         for process in psutil.process_iter(["cmdline"]):

@@ -152,5 +152,8 @@ class Sandbox(Protocol):
         ...
 
     def names(self) -> Sequence[str]:
-        """Of all sandboxes of this kind on this host that could outlive their worker. Raises: SandboxFault."""
+        """Of all sandboxes of this kind on this host, also of those that a lost worker left anything of.
+
+        Raises: SandboxFault.
+        """
         ...

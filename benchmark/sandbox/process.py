@@ -25,7 +25,7 @@ from benchmark.sandbox.output import Output
 from benchmark.sandbox.running import DEATH_S, WatchedRunning
 
 KEEPER = Path(__file__).with_name("keeper.py")
-MARK = "AGENT2_SANDBOX"
+MARK, OURS = "AGENT2_SANDBOX", "agent2"
 
 
 class ProcessSandbox:
@@ -104,18 +104,22 @@ class ProcessSandbox:
         return inside.forwarded_command(spec, python=self.python, script=script, socket=str(spec.socket), port=0)
 
     def adopt(self, spec: Spec) -> None:
-        """Nothing: see `names`."""
+        """Nothing: they end with the thread that started them."""
         return
 
     def names(self) -> Sequence[str]:
-        """None: they end with the thread that started them."""
-        return ()
+        """Those with a folder: processes end with the thread that started them, folders stay."""
+        found = Path(tempfile.gettempdir()).glob(f"{OURS}-*-*/")
+        return sorted({path.name.rpartition("-")[0] for path in found if path.lstat().st_uid == os.getuid()})
 
     def reap(self, name: str) -> None:
         for process in psutil.process_iter():
             with contextlib.suppress(psutil.Error):
                 if process.environ().get(MARK) == name and process.pid != os.getpid():
                     process.kill()
+        for folder in Path(tempfile.gettempdir()).glob(f"{name}-*/"):
+            if folder.name.rpartition("-")[0] == name:
+                shutil.rmtree(folder, ignore_errors=True)
 
 
 class ProcessRunning(WatchedRunning):

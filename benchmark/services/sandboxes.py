@@ -52,7 +52,7 @@ def sandbox_reap(name: str) -> None:
 
 
 def sandbox_leftovers() -> list[str]:
-    """Names of this deployment's sandboxes that are on this host, whoever holds them; Docker's alone outlive a worker.
+    """Names of this deployment's sandboxes that are on this host, whoever holds them, and of what is left of them.
 
     Raises: SandboxFault.
     """

@@ -26,7 +26,7 @@ from tests.journeys.sandbox.conftest import make
 from benchmark.sandbox.contract import Spec
 kind, mark = sys.argv[1:]
 script = f"trap '' TERM HUP; (setsid bash -c 'sleep {mark} & sleep {mark}' &); echo x; sleep {mark}"
-running = make(kind).start(Spec(name="test-orphan", command=["bash", "-c", script]))
+running = make(kind).start(Spec(name="agent2-test-orphan", command=["bash", "-c", script]))
 print("started", flush=True)
 running.wait(600)
 """
@@ -42,13 +42,16 @@ def test_a_killed_supervisor_takes_everything_with_it(bench: Bench) -> None:
         until(lambda: len(holders(f"sleep {mark}")) >= 3)
         supervisor.send_signal(signal.SIGKILL)
     until(lambda: holders(f"sleep {mark}") == [])
-    bench.sandbox.reap("test-orphan")
+    if bench.sandbox.kind == "process" or find_controllers():
+        assert "agent2-test-orphan" in bench.sandbox.names()
+    bench.sandbox.reap("agent2-test-orphan")
+    assert "agent2-test-orphan" not in bench.sandbox.names()
 
 
 @pytest.mark.parametrize("sandbox", [DOCKER], indirect=True)
 def test_what_a_killed_supervisor_left_makes_room_for_the_next_of_that_name(bench: Bench) -> None:
     name, mark = f"test-{uuid.uuid4().hex[:12]}", mark_of_sleep()
-    command = [sys.executable, "-c", SUPERVISOR.replace("test-orphan", name), bench.sandbox.kind, mark]
+    command = [sys.executable, "-c", SUPERVISOR.replace("agent2-test-orphan", name), bench.sandbox.kind, mark]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as supervisor:
         assert supervisor.stdout is not None
         assert supervisor.stdout.readline() == "started\n"
