@@ -6,6 +6,8 @@ import sys
 from celery import Celery
 from celery.signals import task_prerun
 
+from config.consuming import Consuming
+
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 # Threads that answer must not wait 5 ms (the default) for those that compute.
@@ -14,6 +16,7 @@ sys.setswitchinterval(0.0005)
 app = Celery("agent2")
 app.config_from_object("config.celeryconfig")
 app.conf["CELERY_DB_REUSE_MAX"] = 200
+app.steps["consumer"].add(Consuming)
 app.autodiscover_tasks(["benchmark", "grading", "traces", "bundles"], related_name="jobs")
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from django.conf import settings
 from django.db import DatabaseError, InterfaceError, close_old_connections, connection
 
-from benchmark.alive import alive_say
+from benchmark.alive import ALIVE_S, alive_say
 from benchmark.sandbox.contract import SandboxFault
 from benchmark.services.artifacts import artifact_storage
 from benchmark.services.holding import STOPPING
@@ -15,7 +15,7 @@ from benchmark.services.host_tidying import host_tidy
 from benchmark.services.queueing import job_send
 
 log = logging.getLogger(__name__)
-ALIVE_S, TIDY_S = 5.0, 30.0
+TIDY_S = 30.0
 
 
 def duties_begin(*, adopt: Callable[[], None] | None) -> None:
