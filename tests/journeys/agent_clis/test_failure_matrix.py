@@ -11,7 +11,7 @@ import pytest
 
 from tests.journeys.agent_clis.conftest import Clis
 from tests.journeys.agent_clis.test_sessions import AGENTS
-from tests.journeys.agent_clis.troubles import ALWAYS, ENDS_OTHERWISE, TROUBLES
+from tests.journeys.agent_clis.troubles import ALWAYS, CANNOT_MEET, ENDS_OTHERWISE, TROUBLES
 from tests.support.scripted_provider import Script, Turn
 
 pytestmark = [pytest.mark.bubblewrap, pytest.mark.slow, pytest.mark.timeout(1500)]
@@ -25,6 +25,7 @@ CELLS = [
     )
     for agent, driver, *_ in AGENTS
     for trouble in TROUBLES
+    if (agent, trouble) not in CANNOT_MEET
 ]
 
 

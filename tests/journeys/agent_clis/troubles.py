@@ -30,6 +30,10 @@ TROUBLES: Mapping[str, Trouble] = {
 ENDS_OTHERWISE: Mapping[tuple[str, str], str] = {
     ("claude-code", "streams that end at once"): "",  # It asks for a whole answer then.
     ("claude-code", "one answer cut"): "provider_cut",  # It keeps what it was told and ends.
+    ("openhands", "too long a context"): "",  # It shortens its conversation and goes on.
+}
+CANNOT_MEET = {
+    ("openhands", "streams that end at once"),  # It asks for no streams.
 }
 ALWAYS = {
     ("claude-code", "429 twice"),
