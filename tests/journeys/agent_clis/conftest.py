@@ -48,7 +48,7 @@ def running(data: Path, sandbox: Mapping[str, str]) -> Iterator[Clis]:
         extra = {f"AGENT2_{name.upper()}_URL": provider.url for name in KEYS}
         extra |= {f"AGENT2_{name.upper()}_KEY": key for name, key in KEYS.items()}
         extra |= {"AGENT2_AGENT_TOOLS_DIR": str(TOOLS), "AGENT2_TASK_DIRS": str(data / "tasks"), **sandbox}
-        extra |= {"AGENT2_PROVIDER_PATIENCE_S": "30", "AGENT2_PRICES": str(data / "prices.yaml")}
+        extra |= {"AGENT2_PROVIDER_PATIENCE_S": "60", "AGENT2_PRICES": str(data / "prices.yaml")}
         platform = Platform(data, extra)
         platform.start()
         try:
