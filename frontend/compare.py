@@ -12,6 +12,7 @@ from benchmark.catalogue import tasks
 from benchmark.models import Run
 from frontend import formats
 from frontend.bad_query import BadQuery
+from frontend.board.parameters import budget_words
 from frontend.compare_line import Line
 from frontend.compare_measures import Measure, measures
 from frontend.compare_query import MOST, Asked
@@ -54,7 +55,12 @@ class Comparison:
 
     @cached_property
     def protocols(self) -> list[str]:
-        return list(dict.fromkeys(line.story.standing.protocol or "none" for line in self.lines))
+        """Of the runs that are on the task."""
+        return list(dict.fromkeys(line.story.standing.protocol or "none" for line in self.lines if self.on_task(line)))
+
+    def on_task(self, line: Line) -> bool:
+        """Whether the compared task is one of the run's."""
+        return self.task in line.run.tasks
 
     @cached_property
     def base_models(self) -> list[str]:
@@ -62,8 +68,8 @@ class Comparison:
 
     @property
     def comparable(self) -> bool:
-        """Whether scores may be ranked against each other: same protocol, same base model."""
-        bases = {line.run.base_digest or line.run.base_model for line in self.lines}
+        """Whether scores may be ranked against each other: same protocol, same base model, of those on the task."""
+        bases = {line.run.base_digest or line.run.base_model for line in self.lines if self.on_task(line)}
         return len(self.protocols) == 1 and len(bases) == 1
 
     @property
@@ -71,7 +77,7 @@ class Comparison:
         """What all have in common, for the line below the title."""
         told = [("base model", self.base_models), ("protocol", self.protocols)]
         told.append(("mode", list({str(line.run.get_mode_display()) for line in self.lines})))
-        told.append(("budget", list({formats.length(line.run.budget_s) for line in self.lines})))
+        told.append(("budget", list({budget_words(line.run.budget_s) for line in self.lines})))
         return [f"{name} {values[0]}" for name, values in told if len(values) == 1]
 
     @property

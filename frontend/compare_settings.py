@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from benchmark.models import Run
+from frontend.board.parameters import budget_words
 from frontend.compare_line import Line
-from frontend.formats import length
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ def _told(run: Run) -> dict[str, str]:
         "Protocol": run.protocol,
         "Base model": run.base_model,
         "Base model’s digest": run.base_digest[:12],
-        "Budget": length(run.budget_s),
+        "Budget": budget_words(run.budget_s),
         "Origin": str(run.get_origin_display()),
         "Sandbox": run.sandbox,
         "Host": run.worker.split(":")[0],

@@ -10,6 +10,8 @@ from traces.models import ResourceSample
 
 POINTS = 160
 """Of a line; of longer runs every n-th sample is drawn."""
+BYTES, MIB, GIB = "bytes", 1024.0**2, 1024.0**3
+"""All of a line in the unit that fits its peak."""
 WIDTH, HEIGHT = 144, 24
 """Of a line's coordinates."""
 
@@ -40,29 +42,27 @@ def machine(run: Run) -> Machine:
     count = rows.aggregate(count=Count("id"))["count"]
     every = -(-count // POINTS) or 1
     samples = list(rows.annotate(place=F("id") % every).filter(place=0).order_by("at")[: 2 * POINTS])
-    gib = 1024.0**3
     series: tuple[tuple[str, str, list[float | None]], ...] = (
         ("CPU, cores", "", [sample.cpus for sample in samples]),
-        ("Memory", "GiB", [_scaled(sample.memory_bytes, gib) for sample in samples]),
-        ("Workspace on disk", "GiB", [_scaled(sample.disk_bytes, gib) for sample in samples]),
+        ("Memory", BYTES, [sample.memory_bytes for sample in samples]),
+        ("Workspace on disk", BYTES, [sample.disk_bytes for sample in samples]),
         ("GPU", "%", [sample.gpu_percent for sample in samples]),
-        ("GPU memory", "GiB", [_scaled(sample.gpu_memory_bytes, gib) for sample in samples]),
+        ("GPU memory", BYTES, [sample.gpu_memory_bytes for sample in samples]),
     )
     measures = [_measure(name, unit, values) for name, unit, values in series if any(v is not None for v in values)]
     return Machine(measures, count, len(samples))
 
 
-def _scaled(value: int | None, by: float) -> float | None:
-    return None if value is None else value / by
-
-
 def _measure(name: str, unit: str, values: Sequence[float | None]) -> Measure:
     known = [value for value in values if value is not None]
+    top = max(known)
 
     def told(value: float) -> str:
+        if unit == BYTES:
+            return f"{value / GIB:.2f} GiB" if top >= GIB else f"{value / MIB:.1f} MiB"
         return f"{value:.2f} {unit}".strip()
 
-    return Measure(name, told(known[-1]), told(sum(known) / len(known)), told(max(known)), line(values))
+    return Measure(name, told(known[-1]), told(sum(known) / len(known)), told(top), line(values))
 
 
 def line(values: Sequence[float | None]) -> str:

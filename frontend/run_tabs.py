@@ -30,10 +30,12 @@ TABS = (
 )
 
 
-def tabs_of(run: Run, *, events: int | None = None, annotates: bool = False, task: str = "") -> list[Tab]:
+def tabs_of(
+    run: Run, *, events: int | None = None, submissions: int | None = None, annotates: bool = False, task: str = ""
+) -> list[Tab]:
     """`annotates`: whether the reader labels runs, which ended runs alone can be. `task`: of several, the shown one."""
     query = f"?task={quote(task, safe='')}" if task and run.task_list else ""
-    counts = {"run-submissions": run.submission_count or None, "trace": events}
+    counts = {"run-submissions": submissions or None, "trace": events}
     found = [Tab(name, title, reverse(name, args=[run.slug]) + query, counts.get(name)) for name, title in TABS]
     if annotates and run.terminal:
         found.append(Tab("run-annotate", "Annotate", reverse("run-annotate", args=[run.slug]) + query))

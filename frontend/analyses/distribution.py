@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 
 from frontend.analyses.contract import Cell, Column, Table
 from frontend.figures.series import plain
-from frontend.figures.style import Figure, axis, layout, token
+from frontend.figures.style import Figure, axis, count_axis, layout, token
 
 FILLS = ("s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8")
 SHAPES = ("", "/", ".", "x", "-", "\\", "+", "|")
@@ -59,7 +59,7 @@ def count_figure(counts: dict[str, Counter[str]], names: Sequence[str]) -> Figur
     shown = layout(
         barmode="stack",
         margin={"l": left, "r": 16, "t": 44, "b": 36},
-        xaxis=axis(rangemode="tozero", title={"text": "runs", "font": {"size": 12, "color": token("ink-3")}}),
+        xaxis=count_axis("runs", max((own.total() for own in counts.values()), default=0)),
         yaxis=axis(autorange="reversed", showgrid=False),
         showlegend=True,
         legend={"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "traceorder": "normal"},

@@ -8,6 +8,9 @@ from frontend.figures.style import Figure, axis, layout, token
 
 STEPS = ("heat-n4", "heat-n3", "heat-n2", "heat-n1", "paper", "heat-p1", "heat-p2", "heat-p3", "heat-p4")
 
+SHORT = 18
+"""Characters of a row's name on a phone: its beginning, and its end, by which rows of one stack differ."""
+
 
 @dataclass(frozen=True)
 class Spot:
@@ -16,6 +19,10 @@ class Spot:
     heat: int | None
     text: str
     hover: str = ""
+
+
+def _short(row: str) -> str:
+    return row if len(row) <= SHORT else f"{row[:8]}…{row[9 - SHORT :]}"
 
 
 def heatmap(rows: Sequence[str], columns: Sequence[str], spots: Sequence[Sequence[Spot]]) -> Figure:
@@ -28,9 +35,9 @@ def heatmap(rows: Sequence[str], columns: Sequence[str], spots: Sequence[Sequenc
         xaxis=axis(side="top", showgrid=False, tickvals=list(range(len(columns))), ticktext=list(map(plain, columns))),
         yaxis=axis(autorange="reversed", showgrid=False, tickvals=list(range(len(rows))), ticktext=names),
     )
-    short = [plain(row, 18) for row in rows]
+    short = [plain(_short(row.split(" (")[0]), SHORT) for row in rows]
     narrow = {
-        "margin": look["margin"] | {"l": 118, "t": 64},
+        "margin": look["margin"] | {"l": 132, "t": 84},
         "yaxis": look["yaxis"] | {"ticktext": short},
         "xaxis": look["xaxis"] | {"tickangle": -45},
     }

@@ -3,6 +3,8 @@
 from typing import Any
 
 Figure = dict[str, Any]
+WHOLE_MOST = 8
+"""Up to here an axis would be divided into halves of what can only be counted."""
 
 
 def token(name: str) -> str:
@@ -22,6 +24,12 @@ def axis(**values: Any) -> Figure:
         "automargin": False,
         **values,
     }
+
+
+def count_axis(what: str, most: int) -> Figure:
+    """From zero to `most`, in whole numbers."""
+    title = {"text": what, "font": {"size": 12, "color": token("ink-3")}}
+    return axis(rangemode="tozero", title=title, **({"dtick": 1} if most <= WHOLE_MOST else {}))
 
 
 def layout(**values: Any) -> Figure:

@@ -8,8 +8,8 @@ from frontend.published.facts import Design
 
 LEVEL_COLOURS = {"L1": "s1", "L2": "s6", "L3": "s3"}
 COLUMNS, NARROW_COLUMNS = 3, 2
-SHORT = {"capability": "capab.", "interaction": "interact.", "reward": "reward", "horizon": "horizon"}
-"""The axes on a phone."""
+SHORT = {"capability": "cap.", "interaction": "int.", "reward": "rew.", "horizon": "hor."}
+"""The axes where two radars share a phone's width."""
 
 
 def designs_figure(designs: Sequence[Design]) -> Figure:
@@ -18,12 +18,11 @@ def designs_figure(designs: Sequence[Design]) -> Figure:
     margin = {"l": 40, "r": 40, "t": 36, "b": 20}
     wide, narrow = _places(len(designs), COLUMNS), _places(len(designs), NARROW_COLUMNS)
     axes = list(designs[0].design) if designs else []
+    short = [SHORT.get(axis, axis) for axis in axes]
     return {
         "data": [_trace(design, polar_name(number)) for number, design in enumerate(designs)],
         "layout": layout(margin=margin, **_layout(designs, wide, axes, named=several)),
-        "narrow": _layout(
-            designs, narrow if several else wide, [SHORT.get(axis, axis) for axis in axes], named=several
-        ),
+        "narrow": _layout(designs, narrow if several else wide, short if several else axes, named=several),
     }
 
 

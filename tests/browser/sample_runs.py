@@ -12,6 +12,7 @@ from benchmark.services.events import event_record
 from grading.models import Baseline, Evaluation, EvaluationState, Submission, SubmissionState, Verdict
 from grading.services.standings import standing_rebuild
 from grading.services.submissions import submission_announce
+from traces.models import ResourceSample
 
 VERSIONS = {"python": "3.11.9", "torch": "2.13.0", "transformers": "5.19.0", "template": "sha256:1f0c9a"}
 
@@ -127,6 +128,10 @@ def busy_run() -> Run:
     )  # fmt: skip
     submission_make(run, SubmissionState.GRADING, elapsed_s=340, evaluation=evaluation)
     submission_make(run, SubmissionState.QUEUED, elapsed_s=350)
+    ResourceSample.objects.bulk_create(
+        ResourceSample(run=run, at=run.started_at + timedelta(seconds=10 * n), cpus=n / 9, memory_bytes=n << 27)
+        for n in range(1, 20)
+    )
     tail = "\x1b[2m10:02:14\x1b[0m step 120 reward 0.61 \x1b[32m+0.04\x1b[0m\n<script>alert(1)</script> is only text\n"
     AgentLog.objects.create(run=run, tail=tail * 12, size=len(tail) * 4000)
     return run

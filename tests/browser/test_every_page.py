@@ -39,6 +39,13 @@ audit_record(actor=chief, action="run.cancel", subject=run)
 first, second = Run.objects.filter(origin="local", submission_count__gt=0).values_list("slug", flat=True)[:2]
 print("slugs", run.slug, first, second)
 """
+HIDDEN = """
+return [...document.querySelectorAll(".site nav [aria-current], .tabs [aria-current]")].filter((link) => {
+  const own = link.getBoundingClientRect(), bar = link.parentElement.getBoundingClientRect();
+  return own.left < bar.left - 1 || own.right > bar.right + 1;
+}).map((link) => link.textContent);
+"""
+"""The links to the open page that their scrolling bar does not show."""
 ANALYSES = (
     *("modes", "scaling", "improvement", "switches", "workspaces", "sensitivity"),
     *("rl-audit", "behaviour", "adoption", "walkthroughs", "routes", "failures"),
@@ -108,6 +115,7 @@ def test_axe_finds_nothing_and_nothing_sticks_out(
     assert violations(sized) == []
     beyond = sized.execute_script("return document.documentElement.scrollWidth - document.documentElement.clientWidth")
     assert beyond <= 0
+    assert sized.execute_script(HIDDEN) == []
     assert [text for text in errors(sized) if "Security Policy" in text or "Uncaught" in text] == []
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from frontend.analyses.contract import Analysis, Asked, Cell, Column, Kind, Table
 from frontend.analyses.reading_rows import stories_read
 from frontend.figures.series import plain
-from frontend.figures.style import Figure, axis, layout, token
+from frontend.figures.style import Figure, axis, count_axis, layout, token
 from frontend.formats import plural
 from frontend.published import behaviour
 from frontend.run_methods import method_class
@@ -94,7 +94,7 @@ def _figure(rows: list[Row]) -> Figure:
         "layout": layout(
             barmode="stack",
             margin={"l": 108, "r": 52, "t": 24, "b": 36},
-            xaxis=axis(rangemode="tozero", title={"text": "runs", "font": {"size": 12, "color": token("ink-3")}}),
+            xaxis=count_axis("runs", max((row[2] for row in rows), default=0)),
             yaxis=axis(autorange="reversed", showgrid=False),
             annotations=labels,
             showlegend=True,

@@ -40,8 +40,8 @@ def _live(asked: Asked) -> Analysis:
     stories = sorted((e for e in ended if e.run.pk in open_to), key=lambda e: task_place(e.standing.task))
     withheld = len(ended) - len(stories)
     if not stories:
-        kept = f" {plural(withheld, 'run')} withheld until people have labelled them." if withheld else ""
-        return Analysis(empty=f"No run that matches has ended.{kept}")
+        told = f"{plural(withheld, 'run')} withheld until people have labelled them."
+        return Analysis(empty=told if withheld else "No run that matches has ended.")
     types = _types(stories)
     by_task = asked.choices["by"] == "task"
 

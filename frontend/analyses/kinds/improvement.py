@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from frontend.analyses.board_rows import gain_cell, marks, row_title, spot
 from frontend.analyses.contract import Analysis, Asked, Cell, Column, Kind, Table
 from frontend.board import Group, Panel, Row, board
+from frontend.board.known_tasks import task_title
 from frontend.figures.heatmap import heatmap
 from frontend.formats import gain, plural, score
 
@@ -66,7 +67,8 @@ def _reading(rows: Sequence[Row]) -> str:
     clear = sum((cell.gain or 0) > 0 and not cell.approx for _, cell in scored)
     row, cell = max(scored, key=lambda each: each[1].gain or 0.0)
     told = f"{clear} of {plural(len(scored), 'result')} clearly improve on the base model"
-    return f"{told}; the largest gain is {gain(cell.gain)}: {row.stack.title}, {row.stack.mode_label}, on {cell.task}"
+    where = f"{row.stack.title}, {row.stack.mode_label}, on {task_title(cell.task)}"
+    return f"{told}; the largest gain is {gain(cell.gain)}: {where}"
 
 
 ANALYSIS = Kind(

@@ -211,7 +211,9 @@ def test_failures_wait_for_those_who_label_blind(anonymous: Client) -> None:
     assert "Early coding failure" in text(anonymous, "failures")
     queue = LabellingQueue.objects.create(name="q", annotators=1)
     QueuedRun.objects.create(queue=queue, run=run, position=1)
-    assert "1 run withheld until people have labelled them" in text(anonymous, "failures")
+    page = text(anonymous, "failures")
+    assert "1 run withheld until people have labelled them" in page
+    assert "has ended" not in page
     person = User.objects.create_user("annotator")
     person.user_permissions.add(Permission.objects.get(codename="annotate"))
     client = Client()

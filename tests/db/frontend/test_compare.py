@@ -104,6 +104,16 @@ def test_a_run_of_several_tasks_is_compared_on_the_shared_one(anonymous: Client)
     assert row_of(other, "Best score") == ["—"]
 
 
+def test_a_run_on_another_task_is_said_to_be_and_keeps_none_from_being_ranked(anonymous: Client) -> None:
+    a, b = story_row([20.0]), story_row([30.0])
+    other = story_row([40.0], task="gsm8k", protocol="gsm8k/1", base_model="other", base_digest="c" * 64)
+    text = page(anonymous, a, b, other, task="arithmetic")
+    assert "C is not on Arithmetic" in text
+    assert "has no submission" not in text
+    assert "Not the same measure" not in text
+    assert "points lie between" in text
+
+
 def test_settings_that_differ_are_listed(anonymous: Client) -> None:
     a, b = story_row([1.0]), story_row([1.0], versions={"seed": 43})
     assert "Seed" in page(anonymous, a, b)

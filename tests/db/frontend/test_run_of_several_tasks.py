@@ -123,6 +123,18 @@ def test_the_trace_hands_the_task_on(anonymous: Client, several: Run) -> None:
     assert "routes/?task=humaneval" not in text(anonymous, several, "trace/?task=humaneval")
 
 
+def test_submissions_that_a_transcript_does_not_name_are_not_denied(
+    anonymous: Client, several: Run, tmp_path: Path
+) -> None:
+    script = Script()
+    script.lines = ["a log without times, and without submissions"]
+    trace_pages.stored(several, script, tmp_path)
+    outline = trace_pages.text(anonymous, several, "outline/?task=gsm8k")
+    assert "Its submissions have no place in this transcript" in outline
+    assert f'href="/runs/{several.slug}/curve/?task=gsm8k"' in outline
+    assert "No submission" not in outline
+
+
 def test_the_strip_of_the_trace_is_of_one_task(anonymous: Client, several: Run, tmp_path: Path) -> None:
     script = Script()
     for number in (1, 2, 3):
@@ -158,6 +170,12 @@ def test_more_than_two_tasks_are_counted(several: Run) -> None:
 
 def test_crumbs_lead_to_the_runs_on_the_shown_task(anonymous: Client, several: Run) -> None:
     assert 'href="/runs/?task=gsm8k">GSM8K</a>' in text(anonymous, several, "?task=gsm8k")
+
+
+def test_submissions_are_counted_on_the_tab_as_on_the_page(anonymous: Client, several: Run) -> None:
+    for task, count in (("arithmetic", 2), ("gsm8k", 1)):
+        assert f'Submissions<small class="dim">{count}</small>' in text(anonymous, several, f"?task={task}")
+    assert 'Submissions<small class="dim">' not in text(anonymous, several, "trace/")
 
 
 @pytest.mark.parametrize("words", ["gsm8k", "example arithmetic", "EXAMPLE"])

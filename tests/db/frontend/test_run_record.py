@@ -177,6 +177,14 @@ def test_ten_thousand_samples_are_a_line_of_bounded_length(django_assert_num_que
     assert [measure.name for measure in found.measures] == ["CPU, cores", "GPU"]
 
 
+@pytest.mark.parametrize(("peak", "told"), [(3 << 20, "3.0 MiB"), (3 << 29, "1.50 GiB")])
+def test_bytes_are_told_in_the_unit_that_fits_the_peak(peak: int, told: str) -> None:
+    run = run_row()
+    for n, value in enumerate((peak // 3, peak), 1):
+        ResourceSample.objects.create(run=run, at=timezone.now() + timedelta(seconds=n), disk_bytes=value)
+    assert [measure.peak for measure in machine(run).measures] == [told]
+
+
 def test_a_line_leaves_unknown_values_out() -> None:
     assert line([None, 0.0, 2.0]) == "72.0,24.0 144.0,0.0"
     assert line([1.0]) == ""

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from benchmark.models import IntegrityFinding, Origin, Run, Trust
 from frontend.published.loading import published_load
-from grading.models import SubmissionState, TaskStanding
+from grading.models import SubmissionState, TaskStanding, Verdict
 from tests.db.frontend.run_pages import text
 from tests.support.rows import baseline_row, run_row, submission_row, verdict_row
 from tests.support.stories import story_row
@@ -129,6 +129,13 @@ def test_what_a_submission_planted_is_an_attempt(anonymous: Client) -> None:
     page = text(anonymous, run, "integrity/")
     for each in told:
         assert each["title"] in page
+
+
+def test_a_claimed_score_took_no_time_to_grade(anonymous: Client) -> None:
+    run = story_row([20.0])
+    assert re.search(r'class="gt num">\d', text(anonymous, run))
+    Verdict.objects.filter(submissions__run=run).update(protocol="claimed:arithmetic/1")
+    assert 'class="gt num"></td>' in text(anonymous, run)
 
 
 def test_a_claimed_run_without_submissions_does_not_look_idle(anonymous: Client) -> None:
