@@ -11,7 +11,7 @@ from tests.support.docker_image import host_python_image
 from tests.support.platform import Platform
 
 REAL = {"AGENT2_GRADING_RUNNER": "grading.services.sandbox_runner.SandboxRunner", "AGENT2_HEARTBEAT_S": "3"}
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1500)]
 KINDS = [
     pytest.param("bubblewrap", marks=pytest.mark.bubblewrap),
     pytest.param("docker", marks=pytest.mark.docker),
@@ -32,7 +32,7 @@ def real(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 
 def test_baseline_and_submission_are_graded_for_real(real: Platform, base: Path) -> None:
     slug = real.run(base, "submit:2")
-    run = real.ended(slug, 480)
+    run = real.ended(slug, 900)
     assert run["state"] == "finished", log_of(real, slug)
     told = answers(real, slug)
     assert [a["state"] for a in told] == ["graded", "graded"]
@@ -51,7 +51,7 @@ def test_a_worker_killed_during_grading_is_resumed_by_another(real: Platform, ba
     real.until(grading, 240, "something is in grading")
     real.kill("worker")
     real.start_worker()
-    run = real.ended(slug, 480)
+    run = real.ended(slug, 900)
     # An agent in a container outlives its worker; one in bubblewrap dies with it.
     survives = run["sandbox"] == "docker"
     assert (run["state"], run["fault_code"]) == (("finished", "") if survives else ("failed", "worker_lost"))
@@ -65,7 +65,7 @@ def test_a_server_killed_while_the_agent_waits_is_not_noticed(real: Platform, ba
     real.until(lambda: any(r["state"] == "grading" for r in real.submissions(slug)), 240, "in grading")
     real.kill("server")
     real.start_server()
-    run = real.ended(slug, 480)
+    run = real.ended(slug, 900)
     assert run["state"] == "finished"
     assert [a["state"] for a in answers(real, slug)] == ["graded", "graded"]
 
