@@ -48,7 +48,7 @@ def test_a_worker_killed_during_grading_is_resumed_by_another(real: Platform, ba
         rows = real.submissions(slug)
         return any(row["state"] == "grading" for row in rows)
 
-    real.until(grading, 240, "something is in grading")
+    real.until(grading, 600, "something is in grading")
     real.kill("worker")
     real.start_worker()
     run = real.ended(slug, 900)
@@ -62,7 +62,7 @@ def test_a_worker_killed_during_grading_is_resumed_by_another(real: Platform, ba
 
 def test_a_server_killed_while_the_agent_waits_is_not_noticed(real: Platform, base: Path) -> None:
     slug = real.run(base, "submit:2")
-    real.until(lambda: any(r["state"] == "grading" for r in real.submissions(slug)), 240, "in grading")
+    real.until(lambda: any(r["state"] == "grading" for r in real.submissions(slug)), 600, "in grading")
     real.kill("server")
     real.start_server()
     run = real.ended(slug, 900)
@@ -72,7 +72,7 @@ def test_a_server_killed_while_the_agent_waits_is_not_noticed(real: Platform, ba
 
 def test_cancel_during_grading_leaves_nothing_running(real: Platform, base: Path) -> None:
     slug = real.run(base, "nowait:2")
-    real.until(lambda: any(r["state"] == "grading" for r in real.submissions(slug)), 240, "in grading")
+    real.until(lambda: any(r["state"] == "grading" for r in real.submissions(slug)), 600, "in grading")
     real.manage("cancel", slug)
     assert real.ended(slug)["state"] == "cancelled"
     assert {r["state"] for r in real.submissions(slug)} <= {"graded", "errored"}
