@@ -21,7 +21,7 @@ from pathlib import Path
 
 import psutil
 
-from tests.support.pools import ENDS, Scene, scene
+from tests.support.pools import ENDS, PACE, Scene, scene
 from tests.support.remains import remains
 
 COMPONENTS = (
@@ -99,12 +99,18 @@ def kill_once(at: Scene, component: str, state: str) -> Row:
     if state == "queued":
         at.platform.kill_pool("worker-agents")
     base = _another(at.base) if state == "preparing" else at.base
+    pace = at.platform.data / PACE
+    pace.unlink(missing_ok=True)
+    if component == "runner":
+        # However long it takes here to find it.
+        pace.write_text("200")
     slug, number = _queued(at, base, DRIVERS.get(state, f"work:{WORK_S}"))
     at.platform.until(lambda: is_in(at, slug, state), 180, f"{slug} is {state}")
     if component == "runner":
         at.platform.until(lambda: bool(_runner(at)), 180, "the grading runner is there")
     volumes = at.volumes_used()
     began = time.monotonic()
+    pace.unlink(missing_ok=True)
     _kill(at, component, number)
     if state == "queued" and component != "worker-agents":
         at.platform.start_pool("worker-agents")

@@ -21,6 +21,8 @@ from tests.support.platform import Platform
 
 SLOTS = {"worker-default": ("0", "0"), "worker-agents": ("2", "0"), "worker-grading": ("0", "2")}
 """AGENT2_AGENT_SLOTS and AGENT2_GRADING_SLOTS of each worker."""
+PACE = "grading_s"
+"""A file in the data folder that may tell another number of seconds to the slow runner, for what begins meanwhile."""
 ENDS = ("finished", "failed", "cancelled", "timed_out")
 
 

@@ -34,9 +34,13 @@ def here(settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list
     """Names of the sandboxes on this host, none of them real."""
     settings.DATA_DIR = tmp_path
     names: list[str] = []
+
+    def reap(name: str) -> None:
+        names[:] = [each for each in names if each != name]
+
     monkeypatch.setattr(host_tidying, "sandbox_leftovers", lambda: list(names))
     for module in (host_tidying, sandboxes):
-        monkeypatch.setattr(module, "sandbox_reap", lambda name: names.remove(name) if name in names else None)
+        monkeypatch.setattr(module, "sandbox_reap", reap)
     return names
 
 
