@@ -19,6 +19,7 @@ from benchmark.services.queueing import job_send
 from benchmark.services.runs import run_settle
 from benchmark.services.sandboxes import sandbox_name, sandbox_reap
 from benchmark.services.slots import Slots
+from benchmark.services.sweeping import sweep
 from benchmark.services.worker_beat import takes_work, worker_leave, worker_report
 from benchmark.services.worker_duties import duties_begin
 
@@ -81,15 +82,17 @@ def _drive_next() -> bool:
 @shared_task
 def runs_sweep() -> None:
     """End what lost its worker, settle what is done, and ring again for what still waits."""
-    for run in runs_lost():
-        # On another host its own workers clear it away.
-        with suppress(SandboxFault):
-            sandbox_reap(sandbox_name("run", run.pk))
-        run_abandon(run)
-    for pk in Run.objects.filter(state=RunState.FINISHING).values_list("pk", flat=True):
-        run_settle(pk)
+    sweep(runs_lost(), _end_lost)
+    sweep(Run.objects.filter(state=RunState.FINISHING).values_list("pk", flat=True), run_settle)
     if Run.objects.filter(state=RunState.QUEUED).exists():
         job_send("benchmark.jobs.run_execute")
+
+
+def _end_lost(run: Run) -> None:
+    # On another host its own workers clear it away.
+    with suppress(SandboxFault):
+        sandbox_reap(sandbox_name("run", run.pk))
+    run_abandon(run)
 
 
 @shared_task

@@ -128,8 +128,9 @@ def busy_run() -> Run:
     )  # fmt: skip
     submission_make(run, SubmissionState.GRADING, elapsed_s=340, evaluation=evaluation)
     submission_make(run, SubmissionState.QUEUED, elapsed_s=350)
+    began = run.started_at or timezone.now()
     ResourceSample.objects.bulk_create(
-        ResourceSample(run=run, at=run.started_at + timedelta(seconds=10 * n), cpus=n / 9, memory_bytes=n << 27)
+        ResourceSample(run=run, at=began + timedelta(seconds=10 * n), cpus=n / 9, memory_bytes=n << 27)
         for n in range(1, 20)
     )
     tail = "\x1b[2m10:02:14\x1b[0m step 120 reward 0.61 \x1b[32m+0.04\x1b[0m\n<script>alert(1)</script> is only text\n"
