@@ -41,11 +41,13 @@ print("slugs", run.slug, first, second)
 """
 HIDDEN = """
 return [...document.querySelectorAll(".site nav [aria-current], .tabs [aria-current]")].filter((link) => {
-  const own = link.getBoundingClientRect(), bar = link.parentElement.getBoundingClientRect();
+  const words = document.createRange();
+  words.selectNodeContents(link);
+  const own = words.getBoundingClientRect(), bar = link.parentElement.getBoundingClientRect();
   return own.left < bar.left - 1 || own.right > bar.right + 1;
 }).map((link) => link.textContent);
 """
-"""The links to the open page that their scrolling bar does not show."""
+"""The links to the open page whose words their scrolling bar does not show."""
 ANALYSES = (
     *("modes", "scaling", "improvement", "switches", "workspaces", "sensitivity"),
     *("rl-audit", "behaviour", "adoption", "walkthroughs", "routes", "failures"),
