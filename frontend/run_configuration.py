@@ -20,6 +20,8 @@ class Configuration:
 
 def configuration_of(page: RunPage) -> Configuration:
     verdict = page.evaluated
+    if verdict and (deferred := verdict.get_deferred_fields()):
+        verdict.refresh_from_db(fields=deferred)
     groups = [
         ("Who and on what", _who(page)),
         ("Budget", _budget(page)),

@@ -9,6 +9,9 @@ from django.db.models import F
 from benchmark.models import Run
 from grading.models import Baseline, Evaluation, Submission, TaskStanding
 
+UNTOLD = ("verdict__detail", "verdict__versions", "verdict__sampling")
+"""Of a submission: large, and no part of a listing. Read one by one where somebody asks."""
+
 
 @dataclass(frozen=True)
 class Standing:
@@ -46,7 +49,7 @@ class OnTask:
 
     task: str
     submissions: Sequence[Submission]
-    """In order, verdicts and evaluations read with them."""
+    """In order, verdicts (without what is `UNTOLD`) and evaluations read with them."""
     baseline: Evaluation | None
     standing: TaskStanding | None
 
@@ -61,7 +64,7 @@ def run_on_task(run: Run, task: str = "") -> OnTask:
     """The run's rows for `task` (default: its first; for a task that is not its own there are none). Three queries."""
     task = task or run.task
     named = [task, ""] if task == run.task else [task]
-    rows = Submission.objects.filter(run=run, task__in=named).select_related("verdict", "evaluation")
+    rows = Submission.objects.filter(run=run, task__in=named).select_related("verdict", "evaluation").defer(*UNTOLD)
     baseline = Baseline.objects.select_related("evaluation__verdict").filter(run=run, task__in=named).first()
     standing = TaskStanding.objects.filter(run=run, task=task).first()
     return OnTask(task, list(rows), baseline.evaluation if baseline else None, standing)

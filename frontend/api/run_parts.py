@@ -19,7 +19,7 @@ from frontend.api.versions import tables_version
 from frontend.ranking import rankable
 from frontend.run_attempts import attempts_of, intakes_of
 from grading.models import Submission, SubmissionState, TaskStanding
-from grading.selectors import submission_facts
+from grading.selectors import UNTOLD, submission_facts
 from grading.services.records import run_account
 from traces.methods.words import Method
 from traces.models import CodeSnapshot, MethodLabel
@@ -27,8 +27,6 @@ from traces.services.labels import label_correct
 
 SUBMISSIONS_MOST, EVENTS_MOST, POINTS_MOST = 200, 1000, 20_000
 SEQ_MOST = 10**15
-UNTOLD = ("verdict__detail", "verdict__versions", "verdict__sampling")
-"""Large, and no part of a listing."""
 
 
 class OfRun(ApiView):

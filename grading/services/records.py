@@ -6,7 +6,7 @@ from functools import cached_property
 from benchmark.catalogue import tasks
 from benchmark.models import Run
 from grading.models import Submission, SubmissionState
-from grading.selectors import OnTask, baseline_score, run_on_task
+from grading.selectors import UNTOLD, OnTask, baseline_score, run_on_task
 from traces.methods.failures import FailureSuggestion, RunFacts, failure_suggestions
 from traces.models import CodeSnapshot, MethodLabel, Recording
 from traces.services.labels import labels_in_force, route_of
@@ -68,7 +68,8 @@ def run_account(run: Run, task: str = "", *, shown: OnTask | None = None) -> Run
     """Read a run's record; of a run with several tasks on `task` alone, where one is named or `shown` is given."""
     if task and run.task_list:
         shown = shown or run_on_task(run, task)
-    submissions = shown.submissions if shown else Submission.objects.filter(run=run).select_related("verdict")
+    every = Submission.objects.filter(run=run).select_related("verdict").defer(*UNTOLD)
+    submissions = shown.submissions if shown else every
     baseline = shown.score_of_baseline if shown else baseline_score(run.pk)
     recording = Recording.objects.filter(run=run).select_related("trace").first()
     labels = labels_in_force(run)
