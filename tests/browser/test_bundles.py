@@ -121,7 +121,7 @@ def test_an_upload_that_is_cut_goes_on_when_the_file_is_chosen_again(
     path = tmp_path / "large.zip"
     noise = random.Random(4).randbytes(40_000_000)
     path.write_bytes(zipped(workspace_files((61.0, 62.5)) | {"gsm8k/20260310T120000_claude/reports/noise.bin": noise}))
-    network = {"offline": False, "latency": 0, "downloadThroughput": -1, "uploadThroughput": 6_000_000}
+    network = {"offline": False, "latency": 0, "downloadThroughput": -1, "uploadThroughput": 2_500_000}
     browser.execute_cdp_cmd("Network.enable", {})
     browser.execute_cdp_cmd("Network.emulateNetworkConditions", network)
     try:
@@ -146,7 +146,7 @@ def test_pausing_and_a_server_that_is_away(browser: webdriver.Chrome, working: P
     sign_in(browser, working, "ada")
     path = tmp_path / "paused.zip"
     path.write_bytes(random.Random(5).randbytes(30_000_000))
-    network = {"offline": False, "latency": 0, "downloadThroughput": -1, "uploadThroughput": 6_000_000}
+    network = {"offline": False, "latency": 0, "downloadThroughput": -1, "uploadThroughput": 2_500_000}
     browser.execute_cdp_cmd("Network.enable", {})
     browser.execute_cdp_cmd("Network.emulateNetworkConditions", network)
     try:
