@@ -21,7 +21,9 @@ def remains(at: Scene, volumes: frozenset[str] = frozenset()) -> Iterator[str]:
     yield from (f"process {process.pid} {_told(process)}" for process in _processes(at))
     for pattern in UNFINISHED:
         yield from (f"{path.relative_to(at.platform.data)}" for path in at.platform.data.glob(pattern))
-    yield from (f"temporary {path.name}" for path in at.temporary.iterdir() if not path.name.startswith("agent2-worker-"))
+    yield from (
+        f"temporary {path.name}" for path in at.temporary.iterdir() if not path.name.startswith("agent2-worker-")
+    )
 
 
 def _processes(at: Scene) -> Iterator[psutil.Process]:
