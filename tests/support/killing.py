@@ -102,6 +102,9 @@ def kill_once(at: Scene, component: str, state: str) -> Row:
     pace = at.platform.data / PACE
     pace.unlink(missing_ok=True)
     if component == "runner":
+        if state != "preparing" and not at.query("SELECT 1 FROM benchmark_run LIMIT 1"):
+            first, _ = _queued(at, at.base, "work:1")
+            at.platform.until(lambda: at.state(first) in ENDS, 180, "the base model's own score is known")
         # However long it takes here to find it.
         pace.write_text("200")
     slug, number = _queued(at, base, DRIVERS.get(state, f"work:{WORK_S}"))
