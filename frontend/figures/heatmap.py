@@ -37,9 +37,9 @@ def heatmap(rows: Sequence[str], columns: Sequence[str], spots: Sequence[Sequenc
     )
     short = [plain(_short(row.split(" (")[0]), SHORT) for row in rows]
     narrow = {
-        "margin": look["margin"] | {"l": 132, "t": 84},
+        "margin": look["margin"] | {"l": 132, "t": 20 + 7 * max([len(column) for column in columns], default=0)},
         "yaxis": look["yaxis"] | {"ticktext": short},
-        "xaxis": look["xaxis"] | {"tickangle": -45},
+        "xaxis": look["xaxis"] | {"tickangle": -90},
     }
     trace = {
         "type": "heatmap",

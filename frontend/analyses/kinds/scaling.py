@@ -81,7 +81,10 @@ def _panel(task: str, stories: Sequence[RunStory], x: str, top: float | None) ->
         base = {"type": "scatter", "mode": "lines", "x": [0, x_end], "y": [baseline, baseline]}
         traces.insert(0, base | {"line": look, "hoverinfo": "skip"})
     first = stories[0]
-    at = f"best at {first.standing.best_number} of {first.total}" if first.standing.best_number else ""
+    number = first.standing.best_number
+    # Of a published run not every submission is printed.
+    of = f" of {first.total}" if number and number <= first.total else ""
+    at = f"best at {number}{of}" if number else ""
     note = at if len(stories) == 1 else plural(len(stories), "run")
     return Panel(task_title(task), note, traces, x_end, top or highest)
 
