@@ -200,14 +200,8 @@ class RunPage:
 
     @property
     def evaluated(self) -> Verdict | None:
-        """The verdict whose versions the page shows: the best submission's, else the baseline's."""
+        """The verdict that the page tells about: the best submission's, else the baseline's."""
         return self.best.submission.verdict if self.best else self.baseline_verdict
-
-    @property
-    def versions(self) -> list[tuple[str, str]]:
-        """Everything that touched the score."""
-        told = self.evaluated.versions if self.evaluated else {}
-        return [(str(name).replace("_", " "), str(value)) for name, value in sorted(told.items())]
 
     @property
     def samples(self) -> int:

@@ -29,7 +29,7 @@ PLANS = {
     ],
     "alfworld and gsm8k, as it comes": ["--tasks", "alfworld", "gsm8k", "--alone", "0", "--problems", "256", *ALFWORLD],
 }
-SMALL = {
+GRADED = {
     "gsm8k": (gsm8k, gsm8k.Gsm8k.protocol),
     "webshop": (webshop, webshop.WebShop.protocol),
     "alfworld": (alfworld, alfworld.Alfworld.protocol),
@@ -70,7 +70,7 @@ def in_turn(place: Place, *, seconds: float) -> None:
 
 def commands(place: Place, folder: Path) -> Iterator[tuple[str, list[str]]]:
     """What is measured, and the command that does."""
-    for task in SMALL if place.small is not None else ("gsm8k",):
+    for task in GRADED if place.small is not None else ("gsm8k",):
         spec = spec_of(task, place, place.small or place.checkpoint, folder / task)
         yield f"{task} graded", [sys.executable, "-m", "grading.runner", *spec]
     for what, more in PLANS.items() if place.small is None else ():
@@ -80,7 +80,7 @@ def commands(place: Place, folder: Path) -> Iterator[tuple[str, list[str]]]:
 def spec_of(task: str, place: Place, checkpoint: Path, folder: Path) -> list[str]:
     """The grading runner's arguments, laid out in `folder`."""
     lay_out(task, place.data, folder / "held_out", 0)
-    module, protocol = SMALL[task]
+    module, protocol = GRADED[task]
     model = str(checkpoint.absolute())
     spec = RunnerSpec(
         protocol=protocol,

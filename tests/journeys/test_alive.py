@@ -1,7 +1,6 @@
 """A worker's health check: both its duties and its taking of messages, told apart."""
 
 import os
-import shutil
 import subprocess
 import sys
 import time
@@ -11,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from benchmark.alive import DUTIES, MESSAGES
-from tests.support.own_services import Service
-from tests.support.platform import ROOT, Platform, free_port
+from tests.support.own_services import Service, killable_redis
+from tests.support.platform import ROOT, Platform
 from tests.support.waiting import until
 
 pytestmark = pytest.mark.services
@@ -22,14 +21,8 @@ LONG_S = 180.0
 @pytest.fixture
 def redis(tmp_path: Path) -> Iterator[tuple[Service, str]]:
     """To be killed, and its URL."""
-    if shutil.which("redis-server") is None:
-        pytest.skip("redis-server is not installed")
-    port = free_port()
-    command = ["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"]
-    service = Service(command, tmp_path)
-    service.start()
-    yield service, f"redis://127.0.0.1:{port}/0"
-    service.kill()
+    with killable_redis(tmp_path) as found:
+        yield found
 
 
 def test_a_worker_without_its_broker_lives_and_takes_no_messages(redis: tuple[Service, str], tmp_path: Path) -> None:

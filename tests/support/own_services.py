@@ -14,7 +14,7 @@ import psycopg
 import pytest
 import redis
 
-from tests.support.platform import free_port
+from tests.support.platform import free_port, redis_command
 
 USER = "postgres"
 
@@ -71,6 +71,18 @@ class OwnServices:
 
 
 @contextlib.contextmanager
+def killable_redis(folder: Path) -> Iterator[tuple[Service, str]]:
+    """A Redis alone, and its URL; skips where it is not installed."""
+    port = free_port()
+    service = Service(redis_command(port), folder)
+    service.start()
+    try:
+        yield service, f"redis://127.0.0.1:{port}/0"
+    finally:
+        service.kill()
+
+
+@contextlib.contextmanager
 def own_services(folder: Path) -> Iterator[OwnServices]:
     """Skips where their programs are not installed."""
     found = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
@@ -92,10 +104,7 @@ def own_services(folder: Path) -> Iterator[OwnServices]:
     )
     where = ["-p", str(ports[0]), "-c", "listen_addresses=127.0.0.1", "-c", f"unix_socket_directories={data}"]
     postgres = Service(_as_postgres(found[-1] / "postgres", "-D", data / "data", *where), data)
-    cache = Service(
-        ["redis-server", "--port", str(ports[1]), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"],
-        folder / "redis",
-    )
+    cache = Service(redis_command(ports[1]), folder / "redis")
     environment = {
         "AGENT2_DATABASE_URL": f"postgresql://{USER}@127.0.0.1:{ports[0]}/{USER}",
         "AGENT2_REDIS_URL": f"redis://127.0.0.1:{ports[1]}/0",

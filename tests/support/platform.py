@@ -38,14 +38,18 @@ def free_port() -> int:
     raise AssertionError("no port is free")
 
 
+def redis_command(port: int) -> list[str]:
+    """Of a Redis that keeps nothing; skips where it is not installed."""
+    if shutil.which("redis-server") is None:
+        pytest.skip("redis-server is not installed")
+    return ["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"]
+
+
 @contextlib.contextmanager
 def own_redis() -> Iterator[str]:
     """The URL of a Redis of one's own: in a shared one, workers of another session would take this one's messages."""
-    if shutil.which("redis-server") is None:
-        pytest.skip("redis-server is not installed")
     port = free_port()
-    command = ["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"]
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, cwd=tempfile.gettempdir()) as process:
+    with subprocess.Popen(redis_command(port), stdout=subprocess.DEVNULL, cwd=tempfile.gettempdir()) as process:
         url, deadline = f"redis://127.0.0.1:{port}/0", time.monotonic() + 120
         try:
             while True:

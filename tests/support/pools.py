@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from glob import iglob
 from pathlib import Path
+from typing import Any
 
 import psutil
 import psycopg
@@ -104,12 +105,10 @@ class Scene:
         """Names of this platform's that are on this host, whatever is left of them."""
         found = {words[2] for words in _command_lines() if words[:2] == ["bwrap", "--hostname"] and len(words) > 2}
         if self.sandbox == "docker":
-            from docker import from_env
-
-            client = from_env()
-            containers = client.containers.list(all=True, filters={"label": "agent2.sandbox"}, ignore_removed=True)
-            found |= {str(container.name) for container in containers}
-            client.close()
+            with _engine() as client:
+                labelled = {"label": "agent2.sandbox"}
+                containers = client.containers.list(all=True, filters=labelled, ignore_removed=True)
+                found |= {str(container.name) for container in containers}
         # This kind of search goes on where a group of somebody else's goes meanwhile.
         groups = iglob(f"/sys/fs/cgroup/**/agent2/{self.prefix}*", recursive=True)
         return sorted({name for name in found if name.startswith(self.prefix)} | {Path(path).name for path in groups})
@@ -118,38 +117,28 @@ class Scene:
         """Those that workers left for the next ones to adopt, of which there are none any more."""
         if self.sandbox != "docker" or not self.prefix:
             return
-        from docker import from_env
-
-        client = from_env()
-        for container in client.containers.list(all=True, filters={"name": f"^/?{self.prefix}"}, ignore_removed=True):
-            container.remove(force=True, v=True)
-        client.close()
+        with _engine() as client:
+            for container in self._containers(client):
+                container.remove(force=True, v=True)
 
     def volumes(self) -> frozenset[str]:
         """Names of the engine's volumes."""
         if self.sandbox != "docker":
             return frozenset()
-        from docker import from_env
-
-        client = from_env()
-        try:
+        with _engine() as client:
             return frozenset(str(volume.name) for volume in client.volumes.list())
-        finally:
-            client.close()
 
     def volumes_used(self) -> frozenset[str]:
         """Of these those that this platform's containers have."""
         if self.sandbox != "docker":
             return frozenset()
-        from docker import from_env
-
-        client = from_env()
-        try:
-            found = client.containers.list(all=True, filters={"name": f"^/?{self.prefix}"}, ignore_removed=True)
-            mounts = [mount for container in found for mount in container.attrs["Mounts"]]
+        with _engine() as client:
+            mounts = [mount for container in self._containers(client) for mount in container.attrs["Mounts"]]
             return frozenset(str(mount["Name"]) for mount in mounts if mount["Type"] == "volume")
-        finally:
-            client.close()
+
+    def _containers(self, client: Any) -> list[Any]:
+        """This platform's, also those that have ended."""
+        return list(client.containers.list(all=True, filters={"name": f"^/?{self.prefix}"}, ignore_removed=True))
 
     def inside(self, name: str) -> list[psutil.Process]:
         """The processes of one sandbox, without those that only keep it."""
@@ -160,19 +149,26 @@ class Scene:
         if self.sandbox == "docker":
             from docker.errors import APIError
 
-            from docker import from_env
-
-            client = from_env()
-            for container in client.containers.list(filters={"name": f"^/?{re.escape(name)}$"}, ignore_removed=True):
-                # It may end, or one of its processes, between these questions.
-                with contextlib.suppress(APIError, psutil.NoSuchProcess):
-                    roots += [psutil.Process(int(row[1])) for row in (container.top()["Processes"] or [])]
-            client.close()
+            named = {"name": f"^/?{re.escape(name)}$"}
+            with _engine() as client:
+                for container in client.containers.list(filters=named, ignore_removed=True):
+                    # It may end, or one of its processes, between these questions.
+                    with contextlib.suppress(APIError, psutil.NoSuchProcess):
+                        roots += [psutil.Process(int(row[1])) for row in (container.top()["Processes"] or [])]
         found: dict[int, psutil.Process] = {}
         for root in roots:
             with contextlib.suppress(psutil.NoSuchProcess):
                 found |= {each.pid: each for each in (root, *root.children(recursive=True))}
         return [each for each in found.values() if not _keeps(each)]
+
+
+@contextlib.contextmanager
+def _engine() -> Iterator[Any]:
+    """A client of Docker's engine."""
+    from docker import from_env
+
+    with contextlib.closing(from_env()) as client:
+        yield client
 
 
 def _keeps(process: psutil.Process) -> bool:

@@ -1,7 +1,6 @@
 """A worker outlives its broker, however long that is away: what it drives has nothing to do with it."""
 
 import contextlib
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ from kombu import Queue
 from kombu.common import ignore_errors
 
 from config.celery import app
-from tests.support.own_services import Service
+from tests.support.own_services import Service, killable_redis
 from tests.support.platform import free_port
 
 TRIES = 120
@@ -37,14 +36,8 @@ def test_a_worker_never_gives_its_broker_up() -> None:
 @pytest.fixture
 def redis(tmp_path: Path) -> Iterator[tuple[Service, str]]:
     """To be killed, and its URL."""
-    if shutil.which("redis-server") is None:
-        pytest.skip("redis-server is not installed")
-    port = free_port()
-    command = ["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"]
-    service = Service(command, tmp_path)
-    service.start()
-    yield service, f"redis://127.0.0.1:{port}/0"
-    service.kill()
+    with killable_redis(tmp_path) as found:
+        yield found
 
 
 def test_it_lets_go_of_one_that_was_killed_while_messages_waited(redis: tuple[Service, str]) -> None:

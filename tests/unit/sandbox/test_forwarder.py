@@ -70,11 +70,16 @@ def test_passes_signals_on(number: signal.Signals) -> None:
         assert process.wait(120) == 3
 
 
+def listening(path: Path) -> socket.socket:
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(str(path))
+    listener.listen()
+    return listener
+
+
 class TestConnections:
     def test_half_closed_ones_go_on_in_the_other_direction(self, tmp_path: Path) -> None:
-        listener = socket.socket(socket.AF_UNIX)
-        listener.bind(str(tmp_path / "s"))
-        listener.listen()
+        listener = listening(tmp_path / "s")
 
         def serve() -> None:
             far, _ = listener.accept()
@@ -112,9 +117,7 @@ class TestConnections:
         self, tmp_path: Path, request_line: bytes, before: bytes, times: int
     ) -> None:
         """`before`: what is answered before the other end goes."""
-        listener = socket.socket(socket.AF_UNIX)
-        listener.bind(str(tmp_path / "s"))
-        listener.listen()
+        listener = listening(tmp_path / "s")
         got: list[bytes] = []
 
         def serve() -> None:
@@ -151,9 +154,7 @@ class TestConnections:
         ],
     )
     def test_are_reset_when_a_streamed_answer_breaks_off(self, tmp_path: Path, pieces: list[bytes], told: str) -> None:
-        listener = socket.socket(socket.AF_UNIX)
-        listener.bind(str(tmp_path / "s"))
-        listener.listen()
+        listener = listening(tmp_path / "s")
 
         def serve() -> None:
             far, _ = listener.accept()
@@ -179,9 +180,7 @@ class TestConnections:
         assert done.stdout.strip() == told, done.stderr
 
     def test_nothing_is_asked_again_for_a_client_that_left(self, tmp_path: Path) -> None:
-        listener = socket.socket(socket.AF_UNIX)
-        listener.bind(str(tmp_path / "s"))
-        listener.listen()
+        listener = listening(tmp_path / "s")
         script = (
             "import os, socket; near = socket.create_connection(('127.0.0.1', int(os.environ['URL'].split(':')[2])));"
             "near.sendall(b'POST /submit HTTP/1.1\\r\\n\\r\\n'); input(); near.close(); input()"
